@@ -1,0 +1,56 @@
+# The two commands of the README are `make demo` and `make test`; every target sets up what it needs.
+#
+#   make build   the program, at build/afterimage
+#   make demo    cold runs and reuse side by side on a model and pictures made here
+#   make test    all tests (make unit: only those that need no model, in under a minute)
+#   make lint    clang-format and clang-tidy
+#   make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make tsan    the tests under ThreadSanitizer
+#   make bench   the measured claims of the README, on this machine (minutes)
+#
+# LLAMA_SOURCE=/path builds against a llama.cpp source of your own.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+LLAMA_SOURCE ?=
+export LLAMA_SOURCE
+
+configure = cmake --log-level=WARNING --preset $(1) $(if $(LLAMA_SOURCE),-DAFTERIMAGE_LLAMA_SOURCE=$(abspath $(LLAMA_SOURCE))) >/dev/null
+
+.PHONY: setup build demo test unit lint format asan tsan bench clean
+
+setup:
+	@scripts/setup
+
+build: setup
+	@$(call configure,release)
+	@cmake --build build -j $(JOBS)
+
+demo: build
+	@build/afterimage bench reuse --shape demo --pairs 10
+
+test: build
+	@ctest --test-dir build --output-on-failure
+
+unit: build
+	@ctest --test-dir build --output-on-failure -L unit
+
+lint:
+	@scripts/setup lint
+	@$(call configure,release)
+	@cmake --build build -j $(JOBS)
+	@scripts/lint
+
+format:
+	@scripts/setup lint
+	@scripts/lint --fix
+
+asan tsan: setup
+	@$(call configure,$@)
+	@cmake --build build-$@ -j $(JOBS)
+	@ctest --test-dir build-$@ --output-on-failure
+
+bench: build
+	@build/afterimage bench reuse
+
+clean:
+	rm -rf build build-asan build-tsan

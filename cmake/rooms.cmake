@@ -1,0 +1,47 @@
+# Rooms: every folder of src/ is one static library, and sees only the rooms it names.
+#
+#   afterimage_room(store DEPS core LINK PkgConfig::xxhash)
+#
+# A room's headers are reached as "store/chunk_format.h" through a folder of links that holds that room alone,
+# so including the header of a room not in DEPS does not compile: dependencies can only point one way.
+# Sources are all x.cc of the folder; all x_test.cc become the tests of the room.
+
+function(afterimage_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                         -Wno-missing-field-initializers -Werror)
+endfunction()
+
+function(afterimage_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPS;LINK" ${ARGN})
+  string(REPLACE "_" "/" folder ${name})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
+
+  set(view "${CMAKE_BINARY_DIR}/rooms/${name}")
+  get_filename_component(parent "${view}/${folder}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${view}/${folder}" SYMBOLIC)
+
+  set(target afterimage_${name})
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/include" "${view}")
+  list(TRANSFORM ROOM_DEPS PREPEND afterimage_)
+  target_link_libraries(${target} PUBLIC ${ROOM_DEPS} PRIVATE ${ROOM_LINK})
+  afterimage_compile_options(${target})
+endfunction()
+
+# afterimage_tests(store LABEL unit LINK afterimage_testing): one test program from all x_test.cc of this folder.
+function(afterimage_tests name)
+  if(NOT AFTERIMAGE_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(TESTS "" "LABEL" "LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
+  set(target ${name}_tests)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE afterimage_${name} ${TESTS_LINK} GTest::gtest_main)
+  afterimage_compile_options(${target})
+  add_test(NAME ${name} COMMAND ${target})
+  set_tests_properties(${name} PROPERTIES LABELS ${TESTS_LABEL} TIMEOUT 900)
+endfunction()

@@ -1,0 +1,103 @@
+#include "afterimage/llama_engine.h"
+
+#include <array>
+#include <cstdlib>
+
+#include "engine/llama/llama_fusion.h"
+#include "engine/llama/llama_identity.h"
+#include "engine/llama/llama_prompt.h"
+#include "engine/llama/llama_runtime.h"
+#include "engine/llama/llama_sequence.h"
+
+namespace afterimage {
+namespace {
+
+KvLayout LayoutOf(const StateFormat& format) {
+  KvLayout layout;
+  for (const StateFormat::Layer& layer : format.layers) {
+    layout.layers.push_back({ggml_type_name(static_cast<ggml_type>(layer.k_type)),
+                             ggml_type_name(static_cast<ggml_type>(layer.v_type)), layer.k_row_bytes,
+                             layer.v_row_bytes});
+  }
+  return layout;
+}
+
+EngineInfo InfoOf(const LlamaRuntime& runtime, Identity identity) {
+  EngineInfo info;
+  info.name = LlamaBuild();
+  std::array<char, 256> description{};
+  llama_model_desc(runtime.model(), description.data(), description.size());
+  info.model = description.data();
+  info.identity = std::move(identity);
+  info.vocab_size = runtime.vocab_size();
+  info.context_tokens = runtime.context_tokens();
+  info.max_sequences = runtime.max_sequences();
+  info.vision = runtime.vision();
+  if (runtime.state_format().ok()) {
+    info.kv = LayoutOf(*runtime.state_format());
+  } else {
+    info.cache_refusal = runtime.state_format().error().message;
+  }
+  return info;
+}
+
+class LlamaEngine : public Engine {
+ public:
+  LlamaEngine(std::unique_ptr<LlamaRuntime> runtime, Identity identity, std::string chat_template, const Clock& clock)
+      : runtime_(std::move(runtime)),
+        info_(InfoOf(*runtime_, std::move(identity))),
+        preprocessing_(PreprocessingOf(info_.identity)),
+        chat_template_(std::move(chat_template)),
+        clock_(clock) {}
+
+  const EngineInfo& info() const override { return info_; }
+
+  Result<std::unique_ptr<Prompt>> Prepare(const Request& request) override {
+    Result<std::unique_ptr<LlamaPrompt>> prompt = LlamaPrompt::Make(*runtime_, request, chat_template_, preprocessing_);
+    if (!prompt.ok()) return prompt.error();
+    return std::unique_ptr<Prompt>(std::move(*prompt));
+  }
+
+  Result<std::unique_ptr<Sequence>> Start(Prompt& prompt) override {
+    auto* ours = dynamic_cast<LlamaPrompt*>(&prompt);
+    if (ours == nullptr || &ours->runtime() != runtime_.get()) {
+      return Error{Errc::kInvalidArgument, "the prompt was prepared by another engine"};
+    }
+    const std::optional<llama_seq_id> id = runtime_->TakeSequence();
+    if (!id.has_value()) return Error{Errc::kBusy, "all sequences of the context are in use"};
+    return std::unique_ptr<Sequence>(std::make_unique<LlamaSequence>(*runtime_, *ours, *id, clock_));
+  }
+
+  FusionProvider& fusion() override { return fusion_; }
+
+ private:
+  std::unique_ptr<LlamaRuntime> runtime_;
+  EngineInfo info_;
+  Digest preprocessing_;
+  std::string chat_template_;
+  const Clock& clock_;
+  LlamaFusion fusion_;
+};
+
+}  // namespace
+
+std::string LlamaOptions::DefaultFileDigestCache() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::string(cache) + "/afterimage/file-digests";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    return std::string(home) + "/.cache/afterimage/file-digests";
+  }
+  return "";
+}
+
+Result<std::unique_ptr<Engine>> NewLlamaEngine(const LlamaOptions& options, const Clock& clock) {
+  Result<std::unique_ptr<LlamaRuntime>> runtime = LlamaRuntime::Load(options);
+  if (!runtime.ok()) return runtime.error();
+  Result<Identity> identity = IdentityOf(**runtime, options);
+  if (!identity.ok()) return identity.error();
+  return std::unique_ptr<Engine>(
+      std::make_unique<LlamaEngine>(std::move(*runtime), std::move(*identity), options.chat_template, clock));
+}
+
+}  // namespace afterimage

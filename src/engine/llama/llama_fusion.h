@@ -1,0 +1,21 @@
+// The built-in FusionProvider: libmtmd's output rows, as one tensor per image segment.
+//
+// A row is what the language model takes for one image token: the projector's output and, in models with deepstack,
+// the features added after its first layers. Kept in 32-bit floats: halves would not give the same bits back.
+#ifndef AFTERIMAGE_ENGINE_LLAMA_LLAMA_FUSION_H_
+#define AFTERIMAGE_ENGINE_LLAMA_LLAMA_FUSION_H_
+
+#include "afterimage/fusion.h"
+
+namespace afterimage {
+
+class LlamaFusion : public FusionProvider {
+ public:
+  std::string name() const override { return "llama.mtmd/1"; }
+  Result<std::vector<NamedTensor>> Capture(Prompt& prompt, size_t segment) override;
+  Status Inject(Prompt& prompt, size_t segment, std::span<const NamedTensor> tensors) override;
+};
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_ENGINE_LLAMA_LLAMA_FUSION_H_

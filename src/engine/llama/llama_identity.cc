@@ -1,0 +1,108 @@
+#include "engine/llama/llama_identity.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <regex>
+
+#include "core/file_digest.h"
+#include "core/sha256.h"
+
+namespace afterimage {
+namespace {
+
+using Fields = IdentityPart::Fields;
+
+// Changes when the meaning of stored rows changes in a way no other field tells.
+constexpr char kRowsVersion[] = "kv-rows/1";
+constexpr char kPixelsVersion[] = "rgb8/1";
+
+std::string Devices() {
+  std::string names;
+  for (size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    if (!names.empty()) names += ",";
+    names += ggml_backend_dev_name(ggml_backend_dev_get(i));
+  }
+  return names;
+}
+
+std::string MetaOr(const llama_model* model, const std::string& key, const std::string& fallback) {
+  std::array<char, 256> value;
+  const int32_t n = llama_model_meta_val_str(model, key.c_str(), value.data(), value.size());
+  return n < 0 ? fallback : std::string(value.data());
+}
+
+Result<Fields> CompatibilityFields(const LlamaRuntime& runtime, const LlamaOptions& options) {
+  FileDigests digests(options.file_digest_cache);
+  Fields fields;
+  std::string weights;
+  for (const std::string& file : ModelFiles(options.model_path)) {
+    const Result<Digest> digest = digests.Of(file);
+    if (!digest.ok()) return digest.error();
+    weights += (weights.empty() ? "" : "+") + digest->Hex();
+  }
+  fields.emplace_back("weights and tokenizer", weights);
+  std::string projector = "none";
+  if (!options.mmproj_path.empty()) {
+    const Result<Digest> digest = digests.Of(options.mmproj_path);
+    if (!digest.ok()) return digest.error();
+    projector = digest->Hex();
+  }
+  fields.emplace_back("projector", projector);
+  fields.emplace_back("preprocessing", fmt::format("{} min_tokens={} max_tokens={}", kPixelsVersion,
+                                                   options.image_min_tokens, options.image_max_tokens));
+  const char* own_template = llama_model_chat_template(runtime.model(), nullptr);
+  const std::string chat_template =
+      !options.chat_template.empty() ? options.chat_template : (own_template != nullptr ? own_template : "");
+  fields.emplace_back("chat template", Sha256().Add(chat_template).Finish().Hex());
+  fields.emplace_back("kv types", options.k_type + "/" + options.v_type);
+  // RoPE is the model file's alone: the adapter sets no override. Named here so that a mismatch can be read.
+  const std::string arch = MetaOr(runtime.model(), "general.architecture", "?");
+  fields.emplace_back("rope",
+                      fmt::format("type={} base={} scale={}", static_cast<int>(llama_model_rope_type(runtime.model())),
+                                  MetaOr(runtime.model(), arch + ".rope.freq_base", "default"),
+                                  llama_model_rope_freq_scale_train(runtime.model())));
+  fields.emplace_back("flash attention", options.flash_attention ? "on" : "off");
+  fields.emplace_back("segments", fmt::format("{} tokens, last alone", kMaxTextSegmentTokens));
+  fields.emplace_back("layout", kRowsVersion);
+  return fields;
+}
+
+Fields NumericsFields(const LlamaRuntime& runtime, const LlamaOptions& options) {
+  return {{"engine", LlamaBuild()},
+          {"processor features", llama_print_system_info()},
+          {"devices", Devices()},
+          {"gpu layers", std::to_string(options.gpu_layers)},
+          {"threads", std::to_string(runtime.threads())},
+          {"batch tokens", std::to_string(options.batch_tokens)}};
+}
+
+}  // namespace
+
+Result<Identity> IdentityOf(const LlamaRuntime& runtime, const LlamaOptions& options) {
+  Result<Fields> compatibility = CompatibilityFields(runtime, options);
+  if (!compatibility.ok()) return compatibility.error();
+  return Identity{IdentityPart(std::move(*compatibility)), IdentityPart(NumericsFields(runtime, options))};
+}
+
+std::vector<std::string> ModelFiles(const std::string& path) {
+  static const std::regex kSplit(R"((.*)-00001-of-(\d{5})\.gguf)");
+  std::smatch match;
+  if (!std::regex_match(path, match, kSplit)) return {path};
+  std::vector<std::string> files;
+  const int count = std::stoi(match[2]);
+  for (int i = 1; i <= count; ++i) files.push_back(fmt::format("{}-{:05}-of-{:05}.gguf", match[1].str(), i, count));
+  return files;
+}
+
+Digest PreprocessingOf(const Identity& identity) {
+  Sha256 hash;
+  for (const auto& [name, value] : identity.compatibility.fields()) {
+    if (name == "projector" || name == "preprocessing") hash.Add(value);
+  }
+  return hash.Finish();
+}
+
+std::string LlamaBuild() { return fmt::format("llama.cpp {} ({})", llama_version(), ggml_commit()); }
+
+}  // namespace afterimage

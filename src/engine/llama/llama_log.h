@@ -1,0 +1,18 @@
+// llama.cpp logs through one global callback. Ours prints nothing and keeps the last errors, so that a failed call can
+// say why.
+#ifndef AFTERIMAGE_ENGINE_LLAMA_LLAMA_LOG_H_
+#define AFTERIMAGE_ENGINE_LLAMA_LLAMA_LOG_H_
+
+#include <string>
+
+namespace afterimage {
+
+// Installs the callback, once per program.
+void CaptureLlamaLog();
+
+// The errors logged since the last call, on one line; empty when there were none.
+std::string TakeLlamaErrors();
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_ENGINE_LLAMA_LLAMA_LOG_H_
