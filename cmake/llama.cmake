@@ -23,6 +23,7 @@ if(AFTERIMAGE_LLAMA_SOURCE STREQUAL "${CMAKE_SOURCE_DIR}/third_party/llama.cpp")
   file(STRINGS "${CMAKE_SOURCE_DIR}/third_party/llama.cpp.sha256" llama_sha256 LIMIT_COUNT 1)
   string(SUBSTRING "${llama_sha256}" 0 12 LLAMA_BUILD_COMMIT)
   set(LLAMA_BUILD_NUMBER 0)
+  set(GIT_EXE "") # or ggml would take the commit of the repository around it, which is ours
 endif()
 
 add_subdirectory("${AFTERIMAGE_LLAMA_SOURCE}" "${CMAKE_BINARY_DIR}/llama.cpp" EXCLUDE_FROM_ALL SYSTEM)

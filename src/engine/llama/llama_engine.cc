@@ -1,5 +1,7 @@
 #include "afterimage/llama_engine.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdlib>
 
@@ -22,12 +24,22 @@ KvLayout LayoutOf(const StateFormat& format) {
   return layout;
 }
 
+// "tiny-internvl (qwen3, 49.1 M parameters, Q8_0)"
+std::string DescriptionOf(const llama_model* model) {
+  const auto meta = [&](const char* key) {
+    std::array<char, 256> value{};
+    return llama_model_meta_val_str(model, key, value.data(), value.size()) < 0 ? std::string("?")
+                                                                                : std::string(value.data());
+  };
+  return fmt::format("{} ({}, {:.3g} M parameters, {})", meta("general.name"), meta("general.architecture"),
+                     static_cast<double>(llama_model_n_params(model)) * 1e-6,
+                     llama_ftype_name(llama_model_ftype(model)));
+}
+
 EngineInfo InfoOf(const LlamaRuntime& runtime, Identity identity) {
   EngineInfo info;
   info.name = LlamaBuild();
-  std::array<char, 256> description{};
-  llama_model_desc(runtime.model(), description.data(), description.size());
-  info.model = description.data();
+  info.model = DescriptionOf(runtime.model());
   info.identity = std::move(identity);
   info.vocab_size = runtime.vocab_size();
   info.context_tokens = runtime.context_tokens();

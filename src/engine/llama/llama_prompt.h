@@ -23,7 +23,7 @@ class LlamaPrompt : public Prompt {
   static Result<std::unique_ptr<LlamaPrompt>> Make(LlamaRuntime& runtime, const Request& request,
                                                    const std::string& chat_template, const Digest& preprocessing);
 
-  const LlamaRuntime& runtime() const { return runtime_; }
+  LlamaRuntime& runtime() const { return runtime_; }
 
   // libmtmd's chunk of an image segment: its size and positions; no pixels.
   const mtmd_input_chunk* image_chunk(size_t segment) const { return image_chunks_[segment]; }
@@ -38,7 +38,7 @@ class LlamaPrompt : public Prompt {
   // REQUIRES: the size is right.
   void PutBackEncoderOutput(size_t segment, std::vector<float> output) { encoder_output_[segment] = std::move(output); }
 
-  // All chunks with their pixels, for the plain run of `bench reuse`.
+  // All chunks with their pixels, as plain_run.h needs them.
   Result<mtmd::input_chunks_ptr> TokenizeWithPixels() const;
 
  private:

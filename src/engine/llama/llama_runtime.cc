@@ -266,17 +266,6 @@ Status LlamaRuntime::DecodeImage(llama_seq_id sequence, const mtmd_input_chunk* 
   return {};
 }
 
-Status LlamaRuntime::DecodePlain(llama_seq_id sequence, const mtmd_input_chunks* chunks, std::vector<float>& logits) {
-  const std::lock_guard lock(model_mutex_);
-  llama_pos next = 0;
-  const int32_t code = mtmd_helper_eval_chunks(mtmd_.get(), context_.get(), chunks, 0, sequence, batch_tokens_,
-                                               /*logits_last=*/true, &next);
-  if (code != 0) return FromLog(Errc::kInternal, fmt::format("mtmd_helper_eval_chunks returned {}", code));
-  const float* out = llama_get_logits_ith(context_.get(), -1);
-  logits.assign(out, out + vocab_size());
-  return {};
-}
-
 Result<std::span<const std::byte>> LlamaRuntime::SaveLocked(llama_seq_id sequence, StagingBuffer& staging) {
   const size_t size = llama_state_seq_get_size(context_.get(), sequence);
   const std::span<std::byte> blob = staging.Get(size);

@@ -35,6 +35,7 @@ class LlamaRuntime {
   bool vision() const { return mtmd_ != nullptr; }
   bool mrope() const { return mrope_; }
   int threads() const { return threads_; }
+  int batch_tokens() const { return batch_tokens_; }
   int vocab_size() const { return llama_vocab_n_tokens(vocab()); }
   int context_tokens() const { return static_cast<int>(llama_n_ctx_seq(context_.get())); }
   int max_sequences() const { return static_cast<int>(llama_n_seq_max(context_.get())); }
@@ -62,8 +63,6 @@ class LlamaRuntime {
                     std::vector<float>* logits);
   Status DecodeImage(llama_seq_id sequence, const mtmd_input_chunk* chunk, std::span<const float> embeddings,
                      llama_pos first_position);
-  // The whole prompt as llama.cpp's own helper runs it, encoder included: the baseline of `bench reuse`.
-  Status DecodePlain(llama_seq_id sequence, const mtmd_input_chunks* chunks, std::vector<float>& logits);
 
   // The rows of some runs of cells of a sequence, in canonical form. REQUIRES: state_format().ok()
   Result<std::vector<std::vector<std::byte>>> CaptureRows(llama_seq_id sequence,

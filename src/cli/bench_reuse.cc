@@ -1,0 +1,390 @@
+#include "cli/bench_reuse.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "afterimage/clock.h"
+#include "afterimage/llama_engine.h"
+#include "cli/command.h"
+#include "core/summary.h"
+#include "engine/llama/plain_run.h"
+#include "engine/llama/random_model.h"
+
+namespace afterimage {
+namespace {
+
+using Rows = std::vector<std::byte>;
+
+// One way to get to the first token, measured `pairs` times.
+struct Way {
+  const char* key;
+  const char* label;
+  bool encodes;  // runs the vision encoder
+  std::vector<double> ttft_ms;
+  std::vector<double> without_encoder_ms;
+  std::vector<double> bound_ms;  // the least it could take on this machine, in that repeat
+};
+
+enum WayIndex { kPlain, kCold, kFusion, kNewQuestion, kFullHit, kWays };
+
+struct ShapeResult {
+  std::string shape;
+  std::string model;
+  std::string engine;
+  int threads = 0;
+  int image_tokens = 0;
+  int text_tokens = 0;
+  uint64_t prompt_bytes = 0;
+  std::vector<Way> ways = {{"plain", "plain llama.cpp", true, {}, {}, {}},
+                           {"cold", "cold, canonical steps", true, {}, {}, {}},
+                           {"fusion", "encoder output put back", false, {}, {}, {}},
+                           {"new_question", "stored picture, new question", false, {}, {}, {}},
+                           {"full_hit", "full hit", false, {}, {}, {}}};
+  int compared = 0;   // hits whose logits were compared with a cold run's
+  int identical = 0;  // of them, to the bit
+  double plain_max_difference = 0;  // of logits: plain run against canonical steps
+};
+
+struct Stored {
+  std::vector<Rows> rows;
+  std::vector<float> logits;
+};
+
+struct Measured {
+  std::vector<float> logits;
+  double ttft_ms = 0;
+  SequenceStats stats;
+  Stored captured;          // if asked for
+  double question_ms = 0;   // prefill of the segments behind the picture
+};
+
+std::string MachineName() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  }
+  return "unknown processor";
+}
+
+std::shared_ptr<const Image> BenchPicture(int size) {
+  std::mt19937 random(1);
+  std::vector<uint8_t> rgb(static_cast<size_t>(size) * static_cast<size_t>(size) * 3);
+  for (uint8_t& value : rgb) value = static_cast<uint8_t>(random());
+  return Image::FromRgb(static_cast<uint32_t>(size), static_cast<uint32_t>(size), std::move(rgb)).value();
+}
+
+int TextTokens(const Prompt& prompt) {
+  int n = 0;
+  for (const Segment& segment : prompt.segments()) n += segment.kind == Segment::Kind::kText ? segment.n_tokens : 0;
+  return n;
+}
+
+// Segments up to and with the picture.
+size_t PictureEnd(const Prompt& prompt) {
+  size_t end = 0;
+  for (size_t i = 0; i < prompt.segments().size(); ++i) {
+    if (prompt.segments()[i].kind == Segment::Kind::kImage) end = i + 1;
+  }
+  return end;
+}
+
+// A question that makes the prompt's text exactly `tokens` long; other numbers give other questions.
+Result<Request> QuestionOfLength(Engine& engine, const std::shared_ptr<const Image>& picture, int tokens, int number) {
+  std::string text = fmt::format("{}", number % 10);
+  for (;;) {
+    Request request = Ask({picture}, text);
+    request.sampling.max_tokens = 1;
+    const Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
+    if (!prompt.ok()) return prompt.error();
+    const int n = TextTokens(**prompt);
+    if (n == tokens) return request;
+    if (n > tokens) return Error{Errc::kInvalidArgument, fmt::format("--text-tokens {}: give {} or more", tokens, n)};
+    text += static_cast<char>('a' + (number * 7 + n * 5) % 26);
+  }
+}
+
+// Prepare to first token, on top of whatever is stored.
+Result<Measured> Measure(Engine& engine, const Request& request, const Stored& stored, size_t n_stored,
+                         const std::vector<std::vector<NamedTensor>>& fusion, bool capture) {
+  const Clock& clock = SteadyClock();
+  Measured measured;
+  const auto start = clock.Now();
+  Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
+  if (!prompt.ok()) return prompt.error();
+  const size_t n_segments = (*prompt)->segments().size();
+  size_t picture = 0;
+  for (size_t i = 0; i < n_segments && picture < fusion.size(); ++i) {
+    if ((*prompt)->segments()[i].kind != Segment::Kind::kImage) continue;
+    if (Status status = engine.fusion().Inject(**prompt, i, fusion[picture++]); !status.ok()) return status.error();
+  }
+  Result<std::unique_ptr<Sequence>> sequence = engine.Start(**prompt);
+  if (!sequence.ok()) return sequence.error();
+  if (n_stored > 0) {
+    std::vector<SpanKvSource> sources(stored.rows.begin(), stored.rows.begin() + static_cast<std::ptrdiff_t>(n_stored));
+    std::vector<KvSource*> chunks;
+    for (SpanKvSource& source : sources) chunks.push_back(&source);
+    const std::span<const float> logits = n_stored == n_segments ? std::span(stored.logits) : std::span<const float>();
+    if (Status status = (*sequence)->Inject(chunks, logits); !status.ok()) return status.error();
+  }
+  if (Status status = (*sequence)->Prefill(); !status.ok()) return status.error();
+  measured.logits.assign((*sequence)->logits().begin(), (*sequence)->logits().end());
+  if (Result<Answer> answer = (*sequence)->Generate(request.sampling, nullptr); !answer.ok()) return answer.error();
+  measured.ttft_ms = Milliseconds(clock.Now() - start);
+  measured.stats = (*sequence)->stats();
+  if (capture) {
+    Result<std::vector<Rows>> rows = (*sequence)->Capture(0, n_segments);
+    if (!rows.ok()) return rows.error();
+    measured.captured = {std::move(*rows), measured.logits};
+  }
+  return measured;
+}
+
+// What it takes to move that many bytes once, now.
+double CopyMs(const Stored& stored, size_t n_rows, Rows& scratch) {
+  const Clock& clock = SteadyClock();
+  double ms = 0;
+  {
+    const StageTimer timer(clock, ms);
+    size_t offset = 0;
+    for (size_t i = 0; i < n_rows; ++i) {
+      std::memcpy(scratch.data() + offset, stored.rows[i].data(), stored.rows[i].size());
+      offset += stored.rows[i].size();
+    }
+  }
+  return ms;
+}
+
+void Compare(const std::vector<float>& hit, const std::vector<float>& cold, ShapeResult& result) {
+  ++result.compared;
+  result.identical += std::memcmp(hit.data(), cold.data(), cold.size() * sizeof(float)) == 0 ? 1 : 0;
+}
+
+double MaxDifference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(static_cast<double>(a[i]) - b[i]));
+  return largest;
+}
+
+class ReuseBench {
+ public:
+  ReuseBench(Engine& engine, std::shared_ptr<const Image> picture, const ReuseBenchFlags& flags, ShapeResult& result)
+      : engine_(engine), picture_(std::move(picture)), flags_(flags), result_(result) {}
+
+  Status Run() {
+    // The first run is the warm-up, the donor of every hit, and the answer a full hit must give.
+    Result<Request> question = QuestionOfLength(engine_, picture_, flags_.text_tokens, 0);
+    if (!question.ok()) return question.error();
+    asked_ = *question;
+    Result<Measured> donor = Measure(engine_, asked_, {}, 0, {}, /*capture=*/true);
+    if (!donor.ok()) return donor.error();
+    stored_ = std::move(donor->captured);
+    const std::unique_ptr<Prompt> prompt = engine_.Prepare(asked_).value();
+    picture_end_ = PictureEnd(*prompt);
+    n_segments_ = prompt->segments().size();
+    result_.text_tokens = TextTokens(*prompt);
+    result_.image_tokens = prompt->n_tokens() - result_.text_tokens;
+    for (size_t i = 0; i < n_segments_; ++i) {
+      result_.prompt_bytes += stored_.rows[i].size();
+      if (prompt->segments()[i].kind != Segment::Kind::kImage) continue;
+      Result<std::vector<NamedTensor>> tensors = engine_.fusion().Capture(*prompt, i);
+      if (!tensors.ok()) return tensors.error();
+      fusion_.push_back(std::move(*tensors));
+    }
+    scratch_.resize(result_.prompt_bytes);
+    for (int pair = 0; pair < flags_.pairs; ++pair) {
+      if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{}: repeat {} of {} ", result_.shape, pair + 1, flags_.pairs);
+      if (Status status = RunPair(pair); !status.ok()) return status;
+    }
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+    return {};
+  }
+
+ private:
+  Status RunPair(int pair) {
+    const Result<Request> fresh = QuestionOfLength(engine_, picture_, flags_.text_tokens, pair + 1);
+    if (!fresh.ok()) return fresh.error();
+    // Plain and cold take turns in going first, so that neither always finds the caches the other left.
+    const Result<Measured> cold_first = pair % 2 == 0 ? Cold(*fresh) : Result<Measured>(Measured{});
+    if (!cold_first.ok()) return cold_first.error();
+    const Clock& clock = SteadyClock();
+    const auto start = clock.Now();
+    const Result<std::unique_ptr<Prompt>> prompt = engine_.Prepare(*fresh);
+    if (!prompt.ok()) return prompt.error();
+    const Result<PlainRun> plain = RunPlain(**prompt);
+    if (!plain.ok()) return plain.error();
+    const double plain_ms = Milliseconds(clock.Now() - start);
+    Record(kPlain, plain_ms, plain_ms - plain->encode_ms, 0);
+    const Result<Measured> cold_second = pair % 2 == 0 ? Result<Measured>(Measured{}) : Cold(*fresh);
+    if (!cold_second.ok()) return cold_second.error();
+    const Measured& cold = pair % 2 == 0 ? *cold_first : *cold_second;
+    Record(kCold, cold.ttft_ms, cold.ttft_ms - cold.stats.encode_ms, 0);
+    result_.plain_max_difference = std::max(result_.plain_max_difference, MaxDifference(plain->logits, cold.logits));
+
+    const Result<Measured> fused = Measure(engine_, *fresh, {}, 0, fusion_, false);
+    if (!fused.ok()) return fused.error();
+    Record(kFusion, fused->ttft_ms, fused->ttft_ms, 0);
+    Compare(fused->logits, cold.logits, result_);
+
+    const double copy_prefix_ms = CopyMs(stored_, picture_end_, scratch_);
+    const Result<Measured> prefix = Measure(engine_, *fresh, stored_, picture_end_, {}, false);
+    if (!prefix.ok()) return prefix.error();
+    Record(kNewQuestion, prefix->ttft_ms, prefix->ttft_ms, copy_prefix_ms + prefix->stats.prefill_ms);
+    Compare(prefix->logits, cold.logits, result_);
+
+    const double copy_ms = CopyMs(stored_, n_segments_, scratch_);
+    const Result<Measured> full = Measure(engine_, asked_, stored_, n_segments_, {}, false);
+    if (!full.ok()) return full.error();
+    Record(kFullHit, full->ttft_ms, full->ttft_ms, copy_ms);
+    Compare(full->logits, stored_.logits, result_);
+    return {};
+  }
+
+  Result<Measured> Cold(const Request& request) { return Measure(engine_, request, {}, 0, {}, false); }
+
+  void Record(WayIndex way, double ttft_ms, double without_encoder_ms, double bound_ms) {
+    result_.ways[way].ttft_ms.push_back(ttft_ms);
+    result_.ways[way].without_encoder_ms.push_back(without_encoder_ms);
+    result_.ways[way].bound_ms.push_back(bound_ms);
+  }
+
+  Engine& engine_;
+  std::shared_ptr<const Image> picture_;
+  const ReuseBenchFlags& flags_;
+  ShapeResult& result_;
+  Request asked_;
+  Stored stored_;
+  std::vector<std::vector<NamedTensor>> fusion_;
+  size_t picture_end_ = 0;
+  size_t n_segments_ = 0;
+  Rows scratch_;
+};
+
+// Repeat by repeat: how often `b` fits into `a`.
+Summary Ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> ratios;
+  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
+  return Summarize(std::move(ratios));
+}
+
+Result<ShapeResult> BenchShape(const std::string& name, const ReuseBenchFlags& flags) {
+  const std::optional<RandomModelShape> shape = NamedShape(name);
+  if (!shape.has_value() || shape->family == RandomModelShape::Family::kText) {
+    return Error{Errc::kInvalidArgument, fmt::format("--shape {}: give demo, 0.5b or 2b", name)};
+  }
+  const Result<RandomModelFiles> files = WriteRandomModel(*shape, flags.models_dir);
+  if (!files.ok()) return files.error();
+  LlamaOptions options;
+  options.model_path = files->model_path;
+  options.mmproj_path = files->mmproj_path;
+  options.context_tokens = 1024;
+  options.threads = flags.threads;
+  const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(options);
+  if (!engine.ok()) return engine.error();
+  ShapeResult result;
+  result.shape = name;
+  result.model = (*engine)->info().model;
+  result.engine = (*engine)->info().name;
+  for (const auto& [field, value] : (*engine)->info().identity.numerics.fields()) {
+    if (field == "threads") result.threads = std::stoi(value);
+  }
+  ReuseBench bench(**engine, BenchPicture(shape->image_size), flags, result);
+  if (Status status = bench.Run(); !status.ok()) return status.error();
+  return result;
+}
+
+void PrintTable(const ShapeResult& result, int pairs) {
+  fmt::print("{}: {}, random weights; {} picture + {} text tokens, {:.1f} MB of state\n", result.shape, result.model,
+             result.image_tokens, result.text_tokens, static_cast<double>(result.prompt_bytes) / 1e6);
+  fmt::print("{} threads; medians of {} interleaved repeats, 95 % intervals in brackets\n\n", result.threads, pairs);
+  fmt::print("{:<30}{:>26}{:>26}{:>22}\n", "", "time to first token, ms", "plain takes", "without encoder, ms");
+  const Way& plain = result.ways[kPlain];
+  for (const Way& way : result.ways) {
+    const Summary ttft = Summarize(way.ttft_ms);
+    const Summary ratio = Ratio(plain.ttft_ms, way.ttft_ms);
+    fmt::print("{:<30}{:>26}{:>26}{:>22}\n", way.label,
+               fmt::format("{:.4g} [{:.4g}, {:.4g}]", ttft.median, ttft.low, ttft.high),
+               &way == &plain ? "" : fmt::format("{:.3g}x [{:.3g}, {:.3g}]", ratio.median, ratio.low, ratio.high),
+               way.encodes ? fmt::format("{:.4g}", Summarize(way.without_encoder_ms).median) : "");
+  }
+  const Summary cost = Ratio(result.ways[kCold].ttft_ms, plain.ttft_ms);
+  const Summary cost_alone = Ratio(result.ways[kCold].without_encoder_ms, plain.without_encoder_ms);
+  fmt::print("\ncanonical steps cost a cold run {:+.1f} % [{:+.1f}, {:+.1f}], without the encoder {:+.1f} % [{:+.1f}, {:+.1f}]\n",
+             100 * (cost.median - 1), 100 * (cost.low - 1), 100 * (cost.high - 1), 100 * (cost_alone.median - 1),
+             100 * (cost_alone.low - 1), 100 * (cost_alone.high - 1));
+  for (const WayIndex index : {kNewQuestion, kFullHit}) {
+    const Way& way = result.ways[index];
+    fmt::print("{}: {:.0f} % of the bound ({})\n", way.label, 100 * Ratio(way.bound_ms, way.ttft_ms).median,
+               index == kFullHit ? "copying its bytes once" : "copying its bytes once and computing the question");
+  }
+  fmt::print("logits bit-identical to the cold run: {} of {} hits; plain llama.cpp differs by up to {:.1e}\n\n",
+             result.identical, result.compared, result.plain_max_difference);
+}
+
+nlohmann::ordered_json ToJson(const Summary& summary) {
+  return {{"median", summary.median}, {"low", summary.low}, {"high", summary.high}};
+}
+
+nlohmann::ordered_json ToJson(const ShapeResult& result) {
+  nlohmann::ordered_json json = {{"shape", result.shape},
+                                 {"model", result.model},
+                                 {"threads", result.threads},
+                                 {"tokens", {{"image", result.image_tokens}, {"text", result.text_tokens}}},
+                                 {"state_bytes", result.prompt_bytes}};
+  for (const Way& way : result.ways) {
+    nlohmann::ordered_json& entry = json["ways"][way.key];
+    entry["ttft_ms"] = ToJson(Summarize(way.ttft_ms));
+    entry["without_encoder_ms"] = ToJson(Summarize(way.without_encoder_ms));
+    entry["speedup_over_plain"] = ToJson(Ratio(result.ways[kPlain].ttft_ms, way.ttft_ms));
+    entry["speedup_over_cold"] = ToJson(Ratio(result.ways[kCold].ttft_ms, way.ttft_ms));
+    if (way.bound_ms.front() > 0) entry["share_of_bound"] = Ratio(way.bound_ms, way.ttft_ms).median;
+    entry["samples_ms"] = way.ttft_ms;
+  }
+  json["canonical_cost"] = ToJson(Ratio(result.ways[kCold].ttft_ms, result.ways[kPlain].ttft_ms));
+  json["canonical_cost_without_encoder"] =
+      ToJson(Ratio(result.ways[kCold].without_encoder_ms, result.ways[kPlain].without_encoder_ms));
+  json["hits_compared"] = result.compared;
+  json["hits_bit_identical"] = result.identical;
+  json["plain_max_logit_difference"] = result.plain_max_difference;
+  return json;
+}
+
+}  // namespace
+
+std::string ReuseBenchFlags::DefaultModelsDir() {
+  const std::filesystem::path digests = LlamaOptions::DefaultFileDigestCache();
+  return digests.empty() ? "models-cache" : (digests.parent_path() / "models").string();
+}
+
+int RunReuseBench(const ReuseBenchFlags& flags) {
+  if (flags.pairs < 1) return Fail({Errc::kInvalidArgument, "--pairs: give at least 1"});
+  nlohmann::ordered_json json = {{"machine", MachineName()},
+                                 {"cores", std::thread::hardware_concurrency()},
+                                 {"pairs", flags.pairs},
+                                 {"results", nlohmann::ordered_json::array()}};
+  bool identical = true;
+  bool first = true;
+  for (const std::string& shape : flags.shapes) {
+    const Result<ShapeResult> result = BenchShape(shape, flags);
+    if (!result.ok()) return Fail(result.error());
+    identical = identical && result->identical == result->compared;
+    json["engine"] = result->engine;
+    json["results"].push_back(ToJson(*result));
+    if (flags.json) continue;
+    if (first) fmt::print("{}, {} cores, {}\n\n", MachineName(), std::thread::hardware_concurrency(), result->engine);
+    first = false;
+    PrintTable(*result, flags.pairs);
+    std::fflush(stdout);
+  }
+  if (flags.json) fmt::print("{}\n", json.dump(2));
+  return identical ? kExitOk : Fail({Errc::kInternal, "a hit's logits were not those of the cold run"});
+}
+
+}  // namespace afterimage

@@ -1,0 +1,27 @@
+// `afterimage bench reuse`: what putting state back is worth, side by side with computing it.
+#ifndef AFTERIMAGE_CLI_BENCH_REUSE_H_
+#define AFTERIMAGE_CLI_BENCH_REUSE_H_
+
+#include <string>
+#include <vector>
+
+namespace afterimage {
+
+struct ReuseBenchFlags {
+  std::vector<std::string> shapes = {"0.5b", "2b"};
+  int pairs = 10;
+  int threads = 0;
+  int text_tokens = 40;
+  std::string models_dir = DefaultModelsDir();
+  bool json = false;
+
+  // afterimage/models in the user's cache folder.
+  static std::string DefaultModelsDir();
+};
+
+// Runs, prints, and returns the exit code: failed also when a hit's logits were not the cold run's to the bit.
+int RunReuseBench(const ReuseBenchFlags& flags);
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_CLI_BENCH_REUSE_H_

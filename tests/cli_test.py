@@ -1,0 +1,154 @@
+"""The command line as a user meets it: output, exit codes, messages."""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+PROGRAM = os.environ["AFTERIMAGE"]
+WRITE_RANDOM_MODEL = os.environ["WRITE_RANDOM_MODEL"]
+FOLDER = tempfile.TemporaryDirectory(prefix="afterimage-cli-")
+
+
+def run(*args, env=None):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "XDG_CACHE_HOME": FOLDER.name, **(env or {})})
+
+
+def write_png(name, seed, width=56, height=56):
+    """A picture of noise, as plain a PNG as can be."""
+    noise = random.Random(seed)
+    rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    path = os.path.join(FOLDER.name, name)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
+                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+    return path
+
+
+def model(shape):
+    out = subprocess.run([WRITE_RANDOM_MODEL, shape, FOLDER.name], capture_output=True, text=True, check=True).stdout
+    paths = out.split("\n")
+    flags = ["--model", paths[0], "--threads", "1", "--max-tokens", "8", "--context", "512"]
+    return flags + (["--mmproj", paths[1]] if paths[1] else [])
+
+
+class AskTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.vision = model("tiny-internvl")
+        cls.text = model("tiny-text")
+        cls.picture = write_png("a.png", 1)
+        cls.other = write_png("b.png", 2)
+
+    def ask_json(self, *args):
+        done = run("ask", *args, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return json.loads(done.stdout)
+
+    def test_an_answer_comes_with_tokens_and_times_by_stage(self):
+        done = run("ask", *self.vision, "--image", self.picture, "What is this?")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in ("tokens", "pictures 16", "encode", "prefill", "decode", "first token after", "engine", "state"):
+            self.assertIn(word, done.stdout)
+
+    def test_json_is_one_object_with_the_same_answer_every_time(self):
+        first = self.ask_json(*self.vision, "--image", self.picture, "What is this?")
+        again = self.ask_json(*self.vision, "--image", self.picture, "What is this?")
+        self.assertTrue(first["answer"])
+        self.assertEqual(first["answer"], again["answer"])
+        self.assertEqual(first["engine"], again["engine"])
+        self.assertEqual(first["tokens"]["computed"], first["tokens"]["prompt"])
+        self.assertEqual(first["images"]["encoded"], 1)
+        self.assertGreater(first["stages_ms"]["encode"], 0)
+        self.assertGreaterEqual(first["latency_ms"], first["ttft_ms"])
+
+    def test_the_picture_matters_and_two_can_be_given(self):
+        one = self.ask_json(*self.vision, "--image", self.picture, "What is this?")
+        other = self.ask_json(*self.vision, "--image", self.other, "What is this?")
+        both = self.ask_json(*self.vision, "--image", self.picture, "--image", self.other, "What is this?")
+        self.assertNotEqual(one["answer"], other["answer"])
+        self.assertEqual(both["images"]["encoded"], 2)
+        self.assertGreater(both["tokens"]["prompt"], one["tokens"]["prompt"] + 16)
+
+    def test_a_text_model_answers_without_a_picture_and_refuses_one(self):
+        self.assertTrue(self.ask_json(*self.text, "Name a colour.")["answer"])
+        done = run("ask", *self.text, "--image", self.picture, "What is this?")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--mmproj", done.stderr)
+
+    def test_sampling_is_repeated_by_its_seed(self):
+        flags = [*self.text, "Name a colour.", "--temperature", "2", "--seed"]
+        self.assertEqual(self.ask_json(*flags, "1")["answer"], self.ask_json(*flags, "1")["answer"])
+        self.assertNotEqual(self.ask_json(*flags, "1")["answer"], self.ask_json(*flags, "2")["answer"])
+
+    def test_state_that_is_not_understood_is_not_cached_and_says_why(self):
+        answer = self.ask_json(*self.text, "Name a colour.", "--k-type", "q8_0", "--v-type", "q8_0")
+        self.assertTrue(answer["answer"])
+        self.assertIn("q8_0", answer["engine"]["cache_refusal"])
+
+    def test_failures_have_a_message_and_an_exit_code(self):
+        garbage = os.path.join(FOLDER.name, "garbage")
+        with open(garbage, "wb") as file:
+            file.write(b"not a picture, not a model" * 100)
+        question = "What is this?"
+        cases = [
+            (["ask", *self.vision], 2, "question"),
+            (["ask", question], 2, "--model"),
+            (["ask", *self.vision, question, "--no-such-flag"], 2, "--no-such-flag"),
+            (["ask", "--model", "/no/such.gguf", question], 1, "/no/such.gguf"),
+            (["ask", "--model", garbage, question], 2, garbage),
+            (["ask", "--model", self.vision[1], "--mmproj", garbage, question], 2, garbage),
+            (["ask", *self.vision, "--image", "/no/such.png", question], 1, "/no/such.png"),
+            (["ask", *self.vision, "--image", garbage, question], 2, "PNG, JPEG or WebP"),
+            (["ask", *self.vision, "word " * 2000], 1, "--context"),
+            (["ask", *self.vision, question, "--temperature", "-1"], 2, "temperature"),
+            (["ask", *self.vision, question, "--threads", "-1"], 2, "threads"),
+            (["ask", *self.vision, question, "--chat-template", "no-such-template"], 2, "--chat-template"),
+            (["bench", "reuse", "--shape", "no-such-shape"], 2, "no-such-shape"),
+            ([], 2, "subcommand"),
+        ]
+        for args, code, message in cases:
+            with self.subTest(args=args[-3:]):
+                done = run(*args)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(message, done.stderr)
+                self.assertEqual(done.stdout, "")
+
+    def test_help_is_everywhere(self):
+        for command in ([], ["ask"], ["bench"], ["bench", "reuse"]):
+            done = run(*command, "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Usage", done.stdout)
+        self.assertRegex(run("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+
+
+class BenchTest(unittest.TestCase):
+    def test_hits_are_bit_identical_and_every_way_is_measured(self):
+        done = run("bench", "reuse", "--shape", "tiny-internvl,tiny-qwen3vl", "--pairs", "2", "--threads", "1",
+                   "--models-dir", FOLDER.name, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual([r["shape"] for r in report["results"]], ["tiny-internvl", "tiny-qwen3vl"])
+        for result in report["results"]:
+            self.assertEqual(result["hits_compared"], 6)
+            self.assertEqual(result["hits_bit_identical"], 6)
+            self.assertEqual(result["tokens"]["text"], 40)
+            for way in ("plain", "cold", "fusion", "new_question", "full_hit"):
+                self.assertEqual(len(result["ways"][way]["samples_ms"]), 2)
+        table = run("bench", "reuse", "--shape", "tiny-internvl", "--pairs", "1", "--threads", "1", "--models-dir",
+                    FOLDER.name)
+        self.assertIn("bit-identical", table.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
