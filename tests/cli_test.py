@@ -140,10 +140,10 @@ class BenchTest(unittest.TestCase):
         report = json.loads(done.stdout)
         self.assertEqual([r["shape"] for r in report["results"]], ["tiny-internvl", "tiny-qwen3vl"])
         for result in report["results"]:
-            self.assertEqual(result["hits_compared"], 6)
-            self.assertEqual(result["hits_bit_identical"], 6)
+            self.assertEqual(result["hits_compared"], 8)
+            self.assertEqual(result["hits_bit_identical"], 8)
             self.assertEqual(result["tokens"]["text"], 40)
-            for way in ("plain", "cold", "fusion", "new_question", "full_hit"):
+            for way in ("plain", "cold", "fusion", "new_question", "last_token", "full_hit"):
                 self.assertEqual(len(result["ways"][way]["samples_ms"]), 2)
         table = run("bench", "reuse", "--shape", "tiny-internvl", "--pairs", "1", "--threads", "1", "--models-dir",
                     FOLDER.name)

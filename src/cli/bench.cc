@@ -9,8 +9,9 @@ void AddBench(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   auto reuse = std::make_shared<ReuseBenchFlags>();
   CLI::App* reuse_command = command->add_subcommand(
-      "reuse", "Time to first token: plain llama.cpp, cold canonical run, encoder output put back, stored picture with "
-               "a new question, full hit; on random-weight models made here");
+      "reuse",
+      "Time to first token: plain llama.cpp, cold canonical run, encoder output put back, stored picture with a new "
+      "question, full hit; on random-weight models made here");
   reuse_command->add_option("--shape", reuse->shapes, "Model shapes: demo, 0.5b, 2b")
       ->delimiter(',')
       ->capture_default_str();

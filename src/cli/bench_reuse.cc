@@ -33,7 +33,7 @@ struct Way {
   std::vector<double> bound_ms;  // the least it could take on this machine, in that repeat
 };
 
-enum WayIndex { kPlain, kCold, kFusion, kNewQuestion, kFullHit, kWays };
+enum WayIndex { kPlain, kCold, kFusion, kNewQuestion, kLastToken, kFullHit };
 
 struct ShapeResult {
   std::string shape;
@@ -47,10 +47,12 @@ struct ShapeResult {
                            {"cold", "cold, canonical steps", true, {}, {}, {}},
                            {"fusion", "encoder output put back", false, {}, {}, {}},
                            {"new_question", "stored picture, new question", false, {}, {}, {}},
+                           {"last_token", "full hit without stored logits", false, {}, {}, {}},
                            {"full_hit", "full hit", false, {}, {}, {}}};
-  int compared = 0;   // hits whose logits were compared with a cold run's
-  int identical = 0;  // of them, to the bit
-  double plain_max_difference = 0;  // of logits: plain run against canonical steps
+  std::vector<double> last_step_ms;  // the last token computed alone: what canonical steps add to a cold run, at most
+  int compared = 0;                  // hits whose logits were compared with a cold run's
+  int identical = 0;                 // of them, to the bit
+  double plain_max_difference = 0;   // of logits: plain run against canonical steps
 };
 
 struct Stored {
@@ -62,8 +64,7 @@ struct Measured {
   std::vector<float> logits;
   double ttft_ms = 0;
   SequenceStats stats;
-  Stored captured;          // if asked for
-  double question_ms = 0;   // prefill of the segments behind the picture
+  Stored captured;  // if asked for
 };
 
 std::string MachineName() {
@@ -200,7 +201,8 @@ class ReuseBench {
     }
     scratch_.resize(result_.prompt_bytes);
     for (int pair = 0; pair < flags_.pairs; ++pair) {
-      if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{}: repeat {} of {} ", result_.shape, pair + 1, flags_.pairs);
+      if (isatty(STDERR_FILENO) != 0)
+        fmt::print(stderr, "\r{}: repeat {} of {} ", result_.shape, pair + 1, flags_.pairs);
       if (Status status = RunPair(pair); !status.ok()) return status;
     }
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
@@ -240,6 +242,12 @@ class ReuseBench {
     Compare(prefix->logits, cold.logits, result_);
 
     const double copy_ms = CopyMs(stored_, n_segments_, scratch_);
+    const Result<Measured> last = Measure(engine_, asked_, stored_, n_segments_ - 1, {}, false);
+    if (!last.ok()) return last.error();
+    Record(kLastToken, last->ttft_ms, last->ttft_ms, copy_ms + last->stats.prefill_ms);
+    result_.last_step_ms.push_back(last->stats.prefill_ms);
+    Compare(last->logits, stored_.logits, result_);
+
     const Result<Measured> full = Measure(engine_, asked_, stored_, n_segments_, {}, false);
     if (!full.ok()) return full.error();
     Record(kFullHit, full->ttft_ms, full->ttft_ms, copy_ms);
@@ -300,29 +308,38 @@ Result<ShapeResult> BenchShape(const std::string& name, const ReuseBenchFlags& f
   return result;
 }
 
+// Three digits, never an exponent.
+std::string Short(double value) {
+  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string Short(const Summary& summary, const char* unit) {
+  return fmt::format("{}{} [{}, {}]", Short(summary.median), unit, Short(summary.low), Short(summary.high));
+}
+
 void PrintTable(const ShapeResult& result, int pairs) {
   fmt::print("{}: {}, random weights; {} picture + {} text tokens, {:.1f} MB of state\n", result.shape, result.model,
              result.image_tokens, result.text_tokens, static_cast<double>(result.prompt_bytes) / 1e6);
   fmt::print("{} threads; medians of {} interleaved repeats, 95 % intervals in brackets\n\n", result.threads, pairs);
-  fmt::print("{:<30}{:>26}{:>26}{:>22}\n", "", "time to first token, ms", "plain takes", "without encoder, ms");
+  fmt::print("{:<32}{:>26}{:>26}{:>22}\n", "", "time to first token, ms", "faster than plain", "without encoder, ms");
   const Way& plain = result.ways[kPlain];
   for (const Way& way : result.ways) {
-    const Summary ttft = Summarize(way.ttft_ms);
-    const Summary ratio = Ratio(plain.ttft_ms, way.ttft_ms);
-    fmt::print("{:<30}{:>26}{:>26}{:>22}\n", way.label,
-               fmt::format("{:.4g} [{:.4g}, {:.4g}]", ttft.median, ttft.low, ttft.high),
-               &way == &plain ? "" : fmt::format("{:.3g}x [{:.3g}, {:.3g}]", ratio.median, ratio.low, ratio.high),
-               way.encodes ? fmt::format("{:.4g}", Summarize(way.without_encoder_ms).median) : "");
+    fmt::print("{:<32}{:>26}{:>26}{:>22}\n", way.label, Short(Summarize(way.ttft_ms), ""),
+               &way == &plain ? "" : Short(Ratio(plain.ttft_ms, way.ttft_ms), "x"),
+               way.encodes ? Short(Summarize(way.without_encoder_ms).median) : "");
   }
   const Summary cost = Ratio(result.ways[kCold].ttft_ms, plain.ttft_ms);
-  const Summary cost_alone = Ratio(result.ways[kCold].without_encoder_ms, plain.without_encoder_ms);
-  fmt::print("\ncanonical steps cost a cold run {:+.1f} % [{:+.1f}, {:+.1f}], without the encoder {:+.1f} % [{:+.1f}, {:+.1f}]\n",
-             100 * (cost.median - 1), 100 * (cost.low - 1), 100 * (cost.high - 1), 100 * (cost_alone.median - 1),
-             100 * (cost_alone.low - 1), 100 * (cost_alone.high - 1));
-  for (const WayIndex index : {kNewQuestion, kFullHit}) {
+  const Summary step = Ratio(result.last_step_ms, plain.ttft_ms);
+  const Summary step_alone = Ratio(result.last_step_ms, plain.without_encoder_ms);
+  fmt::print(
+      "\ncanonical steps: a cold run takes {:+.1f} % [{:+.1f}, {:+.1f}] of plain; their one more step takes {:.2f} %, "
+      "without the encoder {:.2f} %\n",
+      100 * (cost.median - 1), 100 * (cost.low - 1), 100 * (cost.high - 1), 100 * step.median, 100 * step_alone.median);
+  for (const WayIndex index : {kNewQuestion, kLastToken, kFullHit}) {
     const Way& way = result.ways[index];
     fmt::print("{}: {:.0f} % of the bound ({})\n", way.label, 100 * Ratio(way.bound_ms, way.ttft_ms).median,
-               index == kFullHit ? "copying its bytes once" : "copying its bytes once and computing the question");
+               index == kFullHit ? "its bytes copied once" : "its bytes copied once, and what must be computed");
   }
   fmt::print("logits bit-identical to the cold run: {} of {} hits; plain llama.cpp differs by up to {:.1e}\n\n",
              result.identical, result.compared, result.plain_max_difference);
@@ -350,6 +367,8 @@ nlohmann::ordered_json ToJson(const ShapeResult& result) {
   json["canonical_cost"] = ToJson(Ratio(result.ways[kCold].ttft_ms, result.ways[kPlain].ttft_ms));
   json["canonical_cost_without_encoder"] =
       ToJson(Ratio(result.ways[kCold].without_encoder_ms, result.ways[kPlain].without_encoder_ms));
+  json["last_step_ms"] = ToJson(Summarize(result.last_step_ms));
+  json["last_step_share"] = ToJson(Ratio(result.last_step_ms, result.ways[kPlain].ttft_ms));
   json["hits_compared"] = result.compared;
   json["hits_bit_identical"] = result.identical;
   json["plain_max_logit_difference"] = result.plain_max_difference;

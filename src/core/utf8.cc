@@ -43,6 +43,15 @@ Scan ScanCharacter(std::string_view bytes, size_t& length) {
 
 }  // namespace
 
+bool IsValidUtf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    size_t length = 0;
+    if (ScanCharacter(bytes, length) != Scan::kWhole) return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
 std::string Utf8Stream::Push(std::string_view bytes) {
   pending_ += bytes;
   std::string out;

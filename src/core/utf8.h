@@ -21,6 +21,8 @@ class Utf8Stream {
   std::string pending_;
 };
 
+bool IsValidUtf8(std::string_view bytes);
+
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_CORE_UTF8_H_

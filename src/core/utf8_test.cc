@@ -29,6 +29,13 @@ TEST(Utf8StreamTest, BytesThatAreNoCharacterAreReplaced) {
   EXPECT_EQ(ByteByByte("\xF4\x90\x80\x80"), bad + bad + bad + bad);  // over U+10FFFF
 }
 
+TEST(Utf8StreamTest, ValidityIsOfTheWholeText) {
+  EXPECT_TRUE(IsValidUtf8(""));
+  EXPECT_TRUE(IsValidUtf8("a\u00e9\u20ac\U0001F600"));
+  EXPECT_FALSE(IsValidUtf8("a\xFF"));
+  EXPECT_FALSE(IsValidUtf8("a\xE2\x82"));
+}
+
 TEST(Utf8StreamTest, AnUnfinishedCharacterIsReplacedAtTheEnd) { EXPECT_EQ(ByteByByte("a\xE2\x82"), "a\uFFFD"); }
 
 }  // namespace

@@ -31,8 +31,9 @@ std::string DescriptionOf(const llama_model* model) {
     return llama_model_meta_val_str(model, key, value.data(), value.size()) < 0 ? std::string("?")
                                                                                 : std::string(value.data());
   };
-  return fmt::format("{} ({}, {:.3g} M parameters, {})", meta("general.name"), meta("general.architecture"),
-                     static_cast<double>(llama_model_n_params(model)) * 1e-6,
+  const double millions = static_cast<double>(llama_model_n_params(model)) * 1e-6;
+  return fmt::format("{} ({}, {} parameters, {})", meta("general.name"), meta("general.architecture"),
+                     millions < 1000 ? fmt::format("{:.3g} M", millions) : fmt::format("{:.3g} B", millions * 1e-3),
                      llama_ftype_name(llama_model_ftype(model)));
 }
 

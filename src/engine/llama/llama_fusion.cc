@@ -1,5 +1,8 @@
 #include "engine/llama/llama_fusion.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/llama/llama_prompt.h"
 
 namespace afterimage {
@@ -40,6 +43,9 @@ Status LlamaFusion::Inject(Prompt& prompt, size_t segment, std::span<const Named
   if (tensors.size() != 1 || tensors[0].name != kTensorName || tensors[0].shape != shape ||
       tensors[0].values.size() != static_cast<size_t>(shape[0] * shape[1])) {
     return Error{Errc::kCorrupt, "stored encoder output is not of this picture's shape"};
+  }
+  if (!std::ranges::all_of(tensors[0].values, [](float value) { return std::isfinite(value); })) {
+    return Error{Errc::kCorrupt, "stored encoder output holds values that are not finite"};
   }
   (*ours)->PutBackEncoderOutput(segment, tensors[0].values);
   return {};

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <regex>
+#include <string_view>
 
 #include "core/file_digest.h"
 #include "core/sha256.h"
@@ -86,12 +86,19 @@ Result<Identity> IdentityOf(const LlamaRuntime& runtime, const LlamaOptions& opt
 }
 
 std::vector<std::string> ModelFiles(const std::string& path) {
-  static const std::regex kSplit(R"((.*)-00001-of-(\d{5})\.gguf)");
-  std::smatch match;
-  if (!std::regex_match(path, match, kSplit)) return {path};
+  constexpr std::string_view kFirst = "-00001-of-";
+  constexpr std::string_view kEnding = ".gguf";
+  constexpr size_t kDigits = 5;
+  const size_t suffix = kFirst.size() + kDigits + kEnding.size();
+  if (path.size() <= suffix || !path.ends_with(kEnding)) return {path};
+  const std::string prefix = path.substr(0, path.size() - suffix);
+  const std::string digits = path.substr(prefix.size() + kFirst.size(), kDigits);
+  if (path.compare(prefix.size(), kFirst.size(), kFirst) != 0 ||
+      digits.find_first_not_of("0123456789") != std::string::npos || std::stoi(digits) == 0) {
+    return {path};
+  }
   std::vector<std::string> files;
-  const int count = std::stoi(match[2]);
-  for (int i = 1; i <= count; ++i) files.push_back(fmt::format("{}-{:05}-of-{:05}.gguf", match[1].str(), i, count));
+  for (int i = 1; i <= std::stoi(digits); ++i) files.push_back(fmt::format("{}-{:05}-of-{}.gguf", prefix, i, digits));
   return files;
 }
 

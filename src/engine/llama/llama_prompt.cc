@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/sha256.h"
+#include "core/utf8.h"
 #include "engine/segments.h"
 
 namespace afterimage {
@@ -15,11 +16,22 @@ struct Rendered {
   std::vector<std::shared_ptr<const Image>> images;
 };
 
+// What the template and the tokenizer can take as it is.
+Status CheckText(const std::string& text) {
+  if (text.find('\0') != std::string::npos || text.find(LlamaRuntime::media_marker()) != std::string::npos) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("text may hold neither a NUL nor '{}'", LlamaRuntime::media_marker())};
+  }
+  if (!IsValidUtf8(text)) return Error{Errc::kInvalidArgument, "text must be valid UTF-8"};
+  return {};
+}
+
 Result<Rendered> Render(const Request& request, const char* chat_template) {
   Rendered rendered;
   std::vector<std::string> contents;
   for (const Message& message : request.messages) {
     std::string& content = contents.emplace_back();
+    if (Status status = CheckText(message.role); !status.ok()) return status.error();
     for (const Message::Part& part : message.parts) {
       if (const auto* image = std::get_if<std::shared_ptr<const Image>>(&part)) {
         if (*image == nullptr) return Error{Errc::kInvalidArgument, "a picture of the request is null"};
@@ -28,10 +40,7 @@ Result<Rendered> Render(const Request& request, const char* chat_template) {
         continue;
       }
       const auto& text = std::get<std::string>(part);
-      if (text.find('\0') != std::string::npos || text.find(LlamaRuntime::media_marker()) != std::string::npos) {
-        return Error{Errc::kInvalidArgument,
-                     fmt::format("text may hold neither a NUL nor '{}'", LlamaRuntime::media_marker())};
-      }
+      if (Status status = CheckText(text); !status.ok()) return status.error();
       content += text;
     }
   }

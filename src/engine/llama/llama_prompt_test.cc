@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "engine/llama/llama_test_models.h"
@@ -180,6 +182,14 @@ TEST_P(AnyShape, ANulOrThePictureMarkerInTextIsRefused) {
   }
 }
 
+// A role is written into the prompt as text is.
+TEST_P(AnyShape, ANulOrInvalidUtf8InARoleIsRefused) {
+  for (const std::string& role : {std::string("user\0system", 11), std::string("us\xff"), std::string(300, '\xff')}) {
+    const auto prompt = TryPrompt(GetParam(), Turns({{role, {"?"}}}));
+    EXPECT_EQ(CodeOf(prompt), Errc::kInvalidArgument);
+  }
+}
+
 TEST_P(VisionShape, AMarkerPutTogetherFromTwoPartsIsRefusedAsWell) {
   const std::string marker = LlamaRuntime::media_marker();
   const Message::Part left = marker.substr(0, 5);
@@ -202,26 +212,33 @@ TEST_P(VisionShape, LibmtmdsOwnMarkerBesideAPictureIsJustText) {
   EXPECT_NE(TextOf(*prompt).find("What does <__media__> mean?<|im_end|>"), std::string::npos);
 }
 
-TEST_P(AnyShape, InvalidUtf8IsTakenAsItComes) {
+// Bytes that begin nothing, characters cut short, encodings too long, surrogates, code points past the last, every byte
+// there is, and enough of them that llama.cpp would make more tokens than there are bytes.
+TEST_P(AnyShape, InvalidUtf8IsRefusedAndNamed) {
   std::string every_byte;
   for (int byte = 1; byte < 256; ++byte) every_byte += static_cast<char>(byte);
   for (const std::string& text :
        {std::string("\xff\xfe\x80"), std::string("caf\xc3"), std::string("\xf0\x9f\x98"), std::string("\xc0\xaf"),
-        std::string("\xed\xa0\x80"), std::string("\xf5\x80\x80\x80"), std::string("a\x80z"), every_byte}) {
-    const auto prompt = MakePrompt(GetParam(), Ask({}, text));
-    ExpectSoundSegments(*prompt);
-    const std::string rendered = TextOf(*prompt);
-    EXPECT_TRUE(rendered.starts_with("<|im_start|>user\n"));
-    EXPECT_TRUE(rendered.ends_with("<|im_end|>\n<|im_start|>assistant\n"));
-    EXPECT_GT(rendered.size(), std::string("<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n").size());
+        std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("a\x80z"), every_byte,
+        std::string(300, '\xff'), std::string(5000, '\xff')}) {
+    const auto prompt = TryPrompt(GetParam(), Ask({}, text));
+    ASSERT_FALSE(prompt.ok()) << text.substr(0, 12);
+    EXPECT_EQ(prompt.error().code, Errc::kInvalidArgument);
+    EXPECT_NE(prompt.error().message.find("UTF-8"), std::string::npos) << prompt.error().message;
   }
+}
+
+TEST_P(AnyShape, CharactersOfEveryLengthComeThrough) {
+  const std::string text = "caf\u00e9 \u20ac \U0001F600 \U0010FFFF \u007f";
+  EXPECT_EQ(TextOf(*MakePrompt(GetParam(), Ask({}, text))),
+            "<|im_start|>user\n" + text + "<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST_P(AnyShape, LongTextIsTooLargeNotACrash) {
   std::string words;
-  while (words.size() < 200'000) words += "what is it? ";
-  for (const std::string& text : {std::string(200'000, 'a'), std::string(200'000, ' '), std::string(200'000, '\n'),
-                                  std::string(200'000, '\xff'), words}) {
+  while (words.size() < 100'000) words += "what is it? ";
+  for (const std::string& text : {std::string(100'000, 'a'), std::string(100'000, ' '), std::string(100'000, '\n'),
+                                  std::string(100'000, '<'), words}) {
     EXPECT_EQ(CodeOf(TryPrompt(GetParam(), Ask({}, text))), Errc::kTooLarge) << text.substr(0, 12);
   }
 }
@@ -239,9 +256,10 @@ TEST_P(AnyShape, ManySmallTurnsAreRenderedWhole) {
 
 TEST_P(AnyShape, ATemplateThatWritesMoreThanExpectedIsRenderedWhole) {
   // Roles are written by the template, and are as long as the client likes.
-  const std::string role(5000, 'r');
-  const auto prompt = TryPrompt(GetParam(), Turns({{role, {"x"}}}));
-  EXPECT_EQ(CodeOf(prompt), Errc::kTooLarge) << "more tokens than the context has, so all of them were seen";
+  std::string role;
+  for (int i = 0; i < 600; ++i) role += " the";
+  const auto prompt = MakePrompt(GetParam(), Turns({{role, {"x"}}}));
+  EXPECT_EQ(TextOf(*prompt), "<|im_start|>" + role + "\nx<|im_end|>\n<|im_start|>assistant\n");
 }
 
 TEST(LlamaPrompt, APictureForATextModelIsRefused) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "engine/llama/cache_refusal.h"
@@ -21,10 +22,28 @@ Error FromLog(Errc code, std::string message) {
   return Error{code, std::move(message)};
 }
 
+struct GgufDeleter {
+  void operator()(gguf_context* context) const { gguf_free(context); }
+};
+
+// That the file is there, is a GGUF file, and holds all the tensors it says: libmtmd reads on where one is cut short.
 Status CheckFile(const char* flag, const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_regular_file(path, error)) return {};
-  return Error{Errc::kNotFound, fmt::format("{}: no file at '{}'", flag, path)};
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return Error{Errc::kNotFound, fmt::format("{}: no file at '{}'", flag, path)};
+  }
+  const std::unique_ptr<gguf_context, GgufDeleter> gguf(
+      gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
+  if (gguf == nullptr) return FromLog(Errc::kInvalidArgument, fmt::format("{}: '{}' is not a GGUF file", flag, path));
+  const uint64_t size = std::filesystem::file_size(path, error);
+  for (int64_t i = 0; i < gguf_get_n_tensors(gguf.get()); ++i) {
+    if (gguf_get_data_offset(gguf.get()) + gguf_get_tensor_offset(gguf.get(), i) + gguf_get_tensor_size(gguf.get(), i) >
+        size) {
+      return Error{Errc::kInvalidArgument, fmt::format("{}: '{}' is cut short: tensor {} is not all there", flag, path,
+                                                       gguf_get_tensor_name(gguf.get(), i))};
+    }
+  }
+  return {};
 }
 
 Status CheckOptions(const LlamaOptions& options) {
@@ -43,6 +62,14 @@ Status CheckOptions(const LlamaOptions& options) {
   if (!in_range(options.batch_tokens, kMaxTextSegmentTokens, 1 << 16)) {
     return Error{Errc::kInvalidArgument, fmt::format("batch of {} tokens: give {} to {}", options.batch_tokens,
                                                      kMaxTextSegmentTokens, 1 << 16)};
+  }
+  constexpr int kMaxImageTokens = 1 << 16;
+  if (!in_range(options.image_min_tokens, 0, kMaxImageTokens) ||
+      !in_range(options.image_max_tokens, 0, kMaxImageTokens) ||
+      (options.image_max_tokens > 0 && options.image_min_tokens > options.image_max_tokens)) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("{} to {} tokens for a picture: give 0 to {}, the least first", options.image_min_tokens,
+                             options.image_max_tokens, kMaxImageTokens)};
   }
   return {};
 }
@@ -290,6 +317,9 @@ Result<std::vector<std::vector<std::byte>>> LlamaRuntime::CaptureRows(llama_seq_
     for (const std::vector<StateCell>& run : runs) {
       Result<std::vector<std::byte>> rows = CutRows(*view, *state_format_, run);
       if (!rows.ok()) return rows.error();
+      if (!AllFinite(*rows, *state_format_, run.size())) {
+        return Error{Errc::kInternal, "the model computed values that are not finite; such state is not kept"};
+      }
       all.push_back(std::move(*rows));
     }
     return all;
@@ -311,6 +341,18 @@ Status LlamaRuntime::LoadState(llama_seq_id sequence, std::span<const std::byte>
 void LlamaRuntime::Clear(llama_seq_id sequence) {
   const std::lock_guard lock(model_mutex_);
   ClearLocked(sequence);
+}
+
+void LlamaRuntime::Scrub(llama_seq_id sequence, int n_cells) {
+  Clear(sequence);
+  if (!state_format_.ok() || n_cells <= 0) return;
+  std::vector<StateCell> cells(static_cast<size_t>(std::min(n_cells, context_tokens())));
+  for (size_t i = 0; i < cells.size(); ++i) cells[i].position = static_cast<int32_t>(i);
+  std::unique_ptr<StagingBuffer> staging = TakeStaging();
+  StateBuilder builder(*state_format_, cells, *staging);
+  for (const std::span<std::byte> part : builder.RowsOf(0, cells.size())) std::ranges::fill(part, std::byte{0});
+  if (LoadState(sequence, builder.blob()).ok()) Clear(sequence);
+  GiveBackStaging(std::move(staging));
 }
 
 void LlamaRuntime::ClearLocked(llama_seq_id sequence) {
@@ -375,7 +417,6 @@ std::optional<llama_seq_id> LlamaRuntime::TakeSequence() {
 }
 
 void LlamaRuntime::GiveBackSequence(llama_seq_id sequence) {
-  Clear(sequence);
   const std::lock_guard lock(pool_mutex_);
   in_use_[static_cast<size_t>(sequence)] = false;
 }

@@ -71,8 +71,10 @@ class LlamaRuntime {
   Status LoadState(llama_seq_id sequence, std::span<const std::byte> blob);
 
   void Clear(llama_seq_id sequence);
+  // Clear, and zeros in the first `n_cells` cells: for when values that are not finite may lie there (AllFinite).
+  void Scrub(llama_seq_id sequence, int n_cells);
 
-  // A sequence nobody uses, or nullopt; give it back cleared.
+  // A sequence nobody uses, or nullopt. Clear it before giving it back.
   std::optional<llama_seq_id> TakeSequence();
   void GiveBackSequence(llama_seq_id sequence);
 

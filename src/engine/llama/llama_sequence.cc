@@ -21,7 +21,28 @@ std::string PieceOf(const llama_vocab* vocab, llama_token token) {
   return piece;
 }
 
+bool IsFinite(std::span<const float> values) { return AllFinite(std::as_bytes(values), GGML_TYPE_F32); }
+
 }  // namespace
+
+LlamaSequence::~LlamaSequence() {
+  Empty();
+  runtime_.GiveBackSequence(id_);
+}
+
+void LlamaSequence::Empty() {
+  // Rows put back were looked at. Rows the model computed were not; but had one held a value that is not finite, the
+  // logits computed over them would show it.
+  const bool clean = n_cells_computed_ == 0 || (!logits_.empty() && IsFinite(logits_));
+  if (clean) {
+    runtime_.Clear(id_);
+  } else {
+    runtime_.Scrub(id_, stats_.tokens_reused + n_cells_computed_);
+  }
+  n_done_ = 0;
+  n_cells_computed_ = 0;
+  logits_.clear();
+}
 
 Status LlamaSequence::CheckChunks(std::span<KvSource* const> chunks, std::span<const float> logits) const {
   if (!runtime_.state_format().ok()) return runtime_.state_format().error();
@@ -36,6 +57,7 @@ Status LlamaSequence::CheckChunks(std::span<KvSource* const> chunks, std::span<c
                  fmt::format("a whole prompt needs its {} last logits, not {}", runtime_.vocab_size(), logits.size())};
   }
   if (!whole && !logits.empty()) return Error{Errc::kInvalidArgument, "logits belong to a whole prompt only"};
+  if (!IsFinite(logits)) return Error{Errc::kCorrupt, "stored logits hold values that are not finite"};
   const uint64_t row_bytes = runtime_.state_format()->row_bytes();
   for (size_t i = 0; i < chunks.size(); ++i) {
     const uint64_t expected = static_cast<uint64_t>(segments[i].n_tokens) * row_bytes;
@@ -75,7 +97,14 @@ Status LlamaSequence::Load(std::span<KvSource* const> chunks, StagingBuffer& sta
     for (size_t i = 0; i < chunks.size() && status.ok(); ++i) {
       const StageTimer load(clock_, load_ms);
       const auto count = static_cast<size_t>(prompt_.segments()[i].n_tokens);
-      status = chunks[i]->CopyTo(builder.RowsOf(first, count));
+      const std::vector<std::span<std::byte>> parts = builder.RowsOf(first, count);
+      status = chunks[i]->CopyTo(parts);
+      for (size_t part = 0; part < parts.size() && status.ok(); ++part) {
+        const StateFormat::Layer& layer = runtime_.state_format()->layers[part / 2];
+        if (!AllFinite(parts[part], part % 2 == 0 ? layer.k_type : layer.v_type)) {
+          status = Error{Errc::kCorrupt, "stored rows hold values that are not finite"};
+        }
+      }
       first += count;
     }
     if (status.ok()) status = runtime_.LoadState(id_, builder.blob());
@@ -87,9 +116,9 @@ Status LlamaSequence::Load(std::span<KvSource* const> chunks, StagingBuffer& sta
 
 Status LlamaSequence::Prefill() {
   while (n_done_ < prompt_.segments().size()) {
+    n_cells_computed_ += prompt_.segments()[n_done_].n_tokens;
     if (Status status = PrefillSegment(n_done_); !status.ok()) {
-      runtime_.Clear(id_);
-      n_done_ = 0;
+      Empty();
       stats_ = {};
       return status;
     }
@@ -153,6 +182,7 @@ Result<Answer> LlamaSequence::Generate(const Sampling& sampling, const TextCallb
       break;
     }
     const llama_pos position = prompt_.n_positions() + n_generated - 1;
+    ++n_cells_computed_;
     if (Status status = runtime_.DecodeText(id_, std::span(&token, 1), position, &logits_); !status.ok()) {
       return status.error();
     }

@@ -18,7 +18,7 @@ class LlamaSequence : public Sequence {
   // Takes over sequence `id` of the runtime. REQUIRES: runtime, prompt and clock outlive it.
   LlamaSequence(LlamaRuntime& runtime, LlamaPrompt& prompt, llama_seq_id id, const Clock& clock)
       : runtime_(runtime), prompt_(prompt), id_(id), clock_(clock) {}
-  ~LlamaSequence() override { runtime_.GiveBackSequence(id_); }
+  ~LlamaSequence() override;
 
   Status Inject(std::span<KvSource* const> chunks, std::span<const float> logits) override;
   Status Prefill() override;
@@ -31,6 +31,8 @@ class LlamaSequence : public Sequence {
   Status CheckChunks(std::span<KvSource* const> chunks, std::span<const float> logits) const;
   Status Load(std::span<KvSource* const> chunks, StagingBuffer& staging);
   Status PrefillSegment(size_t segment);
+  // Takes everything out of the context, and makes sure that nothing left behind can reach a later request.
+  void Empty();
   bool IsStop(const Sampling& sampling, llama_token token) const;
 
   LlamaRuntime& runtime_;
@@ -38,6 +40,7 @@ class LlamaSequence : public Sequence {
   llama_seq_id id_;
   const Clock& clock_;
   size_t n_done_ = 0;          // segments in the context
+  int n_cells_computed_ = 0;   // cells the model wrote, of the prompt or the answer
   std::vector<float> logits_;  // after the last token in the context; empty until the prompt is whole
   SequenceStats stats_;
 };

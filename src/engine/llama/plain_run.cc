@@ -57,6 +57,7 @@ Result<PlainRun> RunPlain(const Prompt& prompt, const Clock& clock) {
   const std::optional<llama_seq_id> id = runtime.TakeSequence();
   if (!id.has_value()) return Error{Errc::kBusy, "all sequences of the context are in use"};
   const Status status = RunChunks(runtime, *id, chunks->get(), clock, run);
+  runtime.Clear(*id);
   runtime.GiveBackSequence(*id);
   if (!status.ok()) return status.error();
   return run;

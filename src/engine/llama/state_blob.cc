@@ -1,5 +1,7 @@
 #include "engine/llama/state_blob.h"
 
+#include <ggml.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -16,6 +18,22 @@ constexpr uint64_t kMaxRowBytes = 1u << 24;
 constexpr int32_t kMaxPosition = 1 << 30;
 
 size_t CellBytes(bool mrope_cells) { return mrope_cells ? 24 : 12; }
+
+// Looks at eight bytes at a time. A value is not finite when all bits of its exponent are set: then `~word & exponents`
+// is zero in its lane, and adding the largest positive number to the lane does not reach the lane's top bit.
+bool LanesFinite(std::span<const std::byte> bytes, uint64_t exponents, uint64_t top_bits) {
+  const auto test = [&](uint64_t word) { return (~word & exponents) + ~top_bits; };
+  uint64_t all = top_bits;
+  size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes.data() + i, 8);
+    all &= test(word);
+  }
+  uint64_t tail = 0;
+  std::memcpy(&tail, bytes.data() + i, bytes.size() - i);
+  return (all & test(tail)) == top_bits;
+}
 
 Error Corrupt(const char* what) { return Error{Errc::kCorrupt, std::string("state bytes: ") + what}; }
 
@@ -140,6 +158,28 @@ Result<std::vector<std::byte>> CutRows(const StateView& view, const StateFormat&
     copy(view.v_rows[layer], format.layers[layer].v_row_bytes);
   }
   return rows;
+}
+
+bool AllFinite(std::span<const std::byte> rows, int32_t ggml_type) {
+  switch (ggml_type) {
+    case GGML_TYPE_F16:
+      return LanesFinite(rows, 0x7C007C007C007C00u, 0x8000800080008000u);
+    case GGML_TYPE_BF16:
+      return LanesFinite(rows, 0x7F807F807F807F80u, 0x8000800080008000u);
+    case GGML_TYPE_F32:
+      return LanesFinite(rows, 0x7F8000007F800000u, 0x8000000080000000u);
+    default:
+      return true;
+  }
+}
+
+bool AllFinite(std::span<const std::byte> rows, const StateFormat& format, size_t n_tokens) {
+  ByteReader reader(rows);
+  for (const StateFormat::Layer& layer : format.layers) {
+    if (!AllFinite(reader.Take(n_tokens * layer.k_row_bytes), layer.k_type)) return false;
+    if (!AllFinite(reader.Take(n_tokens * layer.v_row_bytes), layer.v_type)) return false;
+  }
+  return true;
 }
 
 std::span<std::byte> StagingBuffer::Get(size_t size) {

@@ -75,6 +75,13 @@ Result<StateView> ParseState(std::span<const std::byte> blob, const StateFormat&
 Result<std::vector<std::byte>> CutRows(const StateView& view, const StateFormat& format,
                                        std::span<const StateCell> wanted);
 
+// Whether no value in these rows is infinite or not a number. One such value in a row outlives the row: attention in a
+// later request multiplies it by a weight of zero, which is not zero. So rows that have one are neither kept nor put
+// back. Types other than f32, f16 and bf16 are not looked into. Costs one pass over the bytes.
+bool AllFinite(std::span<const std::byte> rows, int32_t ggml_type);
+// The same for rows of all layers in canonical form.
+bool AllFinite(std::span<const std::byte> rows, const StateFormat& format, size_t n_tokens);
+
 // Memory that only grows and is never cleared: a blob of many megabytes is built in it for every injection.
 class StagingBuffer {
  public:
