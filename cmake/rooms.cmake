@@ -11,6 +11,9 @@ function(afterimage_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_compile_options(${target} PRIVATE -O2 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                          -Wno-missing-field-initializers -Werror)
+  if(AFTERIMAGE_SANITIZE)
+    target_compile_options(${target} PRIVATE -UNDEBUG) # with asserts
+  endif()
 endfunction()
 
 function(afterimage_room name)

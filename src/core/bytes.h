@@ -27,7 +27,8 @@ class ByteReader {
   size_t remaining() const { return bytes_.size() - offset_; }
 
   template <typename T>
-  requires std::is_trivially_copyable_v<T> T Read() {
+    requires std::is_trivially_copyable_v<T>
+  T Read() {
     T value{};
     const std::span<const std::byte> field = Take(sizeof(T));
     if (!field.empty()) std::memcpy(&value, field.data(), sizeof(T));
@@ -56,8 +57,10 @@ class ByteWriter {
   explicit ByteWriter(std::vector<std::byte>& out) : out_(out) {}
 
   template <typename T>
-  requires std::is_trivially_copyable_v<T>
-  void Write(const T& value) { Append(std::as_bytes(std::span(&value, 1))); }
+    requires std::is_trivially_copyable_v<T>
+  void Write(const T& value) {
+    Append(std::as_bytes(std::span(&value, 1)));
+  }
   void Append(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
 
  private:

@@ -197,7 +197,7 @@ Result<Digest> FileDigests::Of(const std::string& path) {
 
   // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
+  struct stat info{};
   if (file.number < 0 || fstat(file.number, &info) != 0) return SystemError(path, errno);
   if (!S_ISREG(info.st_mode)) {
     return Error{Errc::kIo, fmt::format("Cannot read '{}': it is a directory or a device, not a file.", path)};

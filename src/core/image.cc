@@ -180,7 +180,7 @@ Error SystemError(std::string_view path, int error) {
 Result<std::vector<uint8_t>> ReadFile(const std::string& path, const ImageLimits& limits) {
   // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat info {};
+  struct stat info{};
   if (file.number < 0 || fstat(file.number, &info) != 0) return SystemError(path, errno);
   if (!S_ISREG(info.st_mode)) return Invalid("It is a directory or a device, not a picture file.");
   const auto size = static_cast<uint64_t>(info.st_size);

@@ -24,11 +24,15 @@ class Sha256 {
   Sha256& Add(std::string_view part);
   Sha256& Add(const Digest& part);
   template <typename T>
-  requires std::is_trivially_copyable_v<T> Sha256& Add(std::span<const T> part) {
+    requires std::is_trivially_copyable_v<T>
+  Sha256& Add(std::span<const T> part) {
     return Add(std::string_view(reinterpret_cast<const char*>(part.data()), part.size_bytes()));
   }
   template <typename T>
-  requires std::is_arithmetic_v<T> Sha256& Add(T part) { return Add(std::span<const T>(&part, 1)); }
+    requires std::is_arithmetic_v<T>
+  Sha256& Add(T part) {
+    return Add(std::span<const T>(&part, 1));
+  }
   // Bytes as they are, without a length: for hashing a stream piece by piece.
   Sha256& AddRaw(std::span<const std::byte> bytes);
 

@@ -24,8 +24,7 @@ EngineCase CaseOf(const std::string& name, const std::function<LlamaOptions()>& 
 }
 
 EngineCase ShapeCase(const std::string& name, const std::string& shape, int threads) {
-  return CaseOf(
-      name, [shape] { return TestOptions(shape); }, shape != "tiny-text", threads);
+  return CaseOf(name, [shape] { return TestOptions(shape); }, shape != "tiny-text", threads);
 }
 
 std::vector<EngineCase> Cases() {
@@ -38,8 +37,7 @@ std::vector<EngineCase> Cases() {
     LlamaOptions options;
     options.model_path = model;
     options.mmproj_path = mmproj == nullptr ? "" : mmproj;
-    cases.push_back(CaseOf(
-        "YourModel", [options] { return options; }, mmproj != nullptr, 1));
+    cases.push_back(CaseOf("YourModel", [options] { return options; }, mmproj != nullptr, 1));
   }
   return cases;
 }

@@ -21,8 +21,7 @@ namespace fs = std::filesystem;
 
 using Change = std::function<void(LlamaOptions&)>;
 
-Identity IdentityWith(
-    LlamaOptions options, const Change& change = [](LlamaOptions&) {}) {
+Identity IdentityWith(LlamaOptions options, const Change& change = [](LlamaOptions&) {}) {
   change(options);
   const auto engine = NewLlamaEngine(options);
   if (!engine.ok()) {

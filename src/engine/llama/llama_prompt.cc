@@ -11,6 +11,8 @@
 namespace afterimage {
 namespace {
 
+constexpr size_t kMaxPromptBytes = size_t{1} << 30;  // rendered; llama.cpp counts bytes in 32 bits
+
 struct Rendered {
   std::string text;
   std::vector<std::shared_ptr<const Image>> images;
@@ -51,6 +53,7 @@ Result<Rendered> Render(const Request& request, const char* chat_template) {
     messages.push_back({request.messages[i].role.c_str(), contents[i].c_str()});
     size += 2 * contents[i].size() + 256;
   }
+  if (size > kMaxPromptBytes) return Error{Errc::kTooLarge, "the prompt's text is over 512 MiB"};
   for (;;) {
     rendered.text.resize(size);
     const int32_t n = llama_chat_apply_template(chat_template, messages.data(), messages.size(), /*add_ass=*/true,
@@ -129,7 +132,6 @@ Result<std::unique_ptr<LlamaPrompt>> LlamaPrompt::Make(LlamaRuntime& runtime, co
   if (!rendered->images.empty() && !runtime.vision()) {
     return Error{Errc::kInvalidArgument, "the request has a picture, but no vision projector is loaded (--mmproj)"};
   }
-  if (rendered->text.size() > static_cast<size_t>(INT32_MAX)) return Error{Errc::kTooLarge, "the prompt is over 2 GiB"};
 
   mtmd::input_chunks_ptr counted;
   std::vector<PromptPiece> pieces;

@@ -93,8 +93,7 @@ class QwenShape : public testing::TestWithParam<std::string> {};
 
 std::string NameOfShape(const testing::TestParamInfo<std::string>& shape) {
   std::string name = shape.param;
-  std::ranges::replace_if(
-      name, [](char c) { return c == '-' || c == '.'; }, '_');
+  std::ranges::replace_if(name, [](char c) { return c == '-' || c == '.'; }, '_');
   return name;
 }
 

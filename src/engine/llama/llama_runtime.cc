@@ -55,6 +55,11 @@ Status CheckOptions(const LlamaOptions& options) {
   if (!in_range(options.max_sequences, 1, 256)) {
     return Error{Errc::kInvalidArgument, fmt::format("{} sequences: give 1 to 256", options.max_sequences)};
   }
+  constexpr int64_t kMaxContextTokens = 1 << 24;  // all sequences together; 4096 tokens for each of 256 are 2^20
+  if (int64_t{options.context_tokens} * options.max_sequences > kMaxContextTokens) {
+    return Error{Errc::kInvalidArgument, fmt::format("{} sequences of {} tokens: give at most {} tokens together",
+                                                     options.max_sequences, options.context_tokens, kMaxContextTokens)};
+  }
   if (!in_range(options.threads, 0, 512)) {
     return Error{Errc::kInvalidArgument,
                  fmt::format("{} threads: give 1 to 512, or 0 to let it choose", options.threads)};

@@ -156,7 +156,7 @@ Result<Answer> LlamaSequence::Generate(const Sampling& sampling, const TextCallb
   const StageTimer timer(clock_, stats_.decode_ms);
   Answer answer;
   Utf8Stream utf8;
-  const auto emit = [&](std::string piece) {
+  const auto emit = [&](const std::string& piece) {
     answer.text += piece;
     return piece.empty() || on_text == nullptr || on_text(piece);
   };

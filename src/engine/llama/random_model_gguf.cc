@@ -98,7 +98,7 @@ class TensorValues {
 };
 
 bool WriteAll(std::FILE* out, std::span<const char> bytes) {
-  return std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
+  return bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), out) == bytes.size();
 }
 
 bool WriteValues(std::FILE* out, TensorValues values, size_t size, size_t block_size, size_t alignment) {

@@ -31,7 +31,7 @@ bool LanesFinite(std::span<const std::byte> bytes, uint64_t exponents, uint64_t 
     all &= test(word);
   }
   uint64_t tail = 0;
-  std::memcpy(&tail, bytes.data() + i, bytes.size() - i);
+  if (i < bytes.size()) std::memcpy(&tail, bytes.data() + i, bytes.size() - i);
   return (all & test(tail)) == top_bits;
 }
 

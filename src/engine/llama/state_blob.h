@@ -71,7 +71,8 @@ Result<StateFormat> LearnStateFormat(std::span<const std::byte> blob, bool mrope
 // `max_cells` cells, and all positions are sane.
 Result<StateView> ParseState(std::span<const std::byte> blob, const StateFormat& format, uint32_t max_cells);
 
-// The rows of `wanted` in canonical form (kv.h). Errors: kInternal if the view lacks one of the cells.
+// The rows of `wanted` in canonical form (kv.h). Errors: kInternal if the view lacks one of the cells,
+// kInvalidArgument if none are wanted.
 Result<std::vector<std::byte>> CutRows(const StateView& view, const StateFormat& format,
                                        std::span<const StateCell> wanted);
 

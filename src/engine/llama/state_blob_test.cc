@@ -394,7 +394,7 @@ TEST_P(HandBlob, CellsThatAreNotThereAreNotCut) {
     gap.erase(gap.begin() + static_cast<std::ptrdiff_t>(i));
     const bool ends = i == 0 || i + 1 == cells_.size();
     EXPECT_STREQ(code(gap), ends ? "cut" : internal) << "a gap at " << i;
-    for (int32_t StateCell::*const field : {&StateCell::position, &StateCell::x, &StateCell::y, &StateCell::token}) {
+    for (int32_t StateCell::* const field : {&StateCell::position, &StateCell::x, &StateCell::y, &StateCell::token}) {
       std::vector<StateCell> elsewhere = cells_;
       elsewhere[i].*field += 100;
       EXPECT_STREQ(code(elsewhere), internal) << "another cell at " << i;
