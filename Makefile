@@ -29,10 +29,10 @@ demo: build
 	@build/afterimage bench reuse --shape demo --pairs 10
 
 test: build
-	@ctest --test-dir build --output-on-failure
+	@ctest --test-dir build -j $(JOBS) --output-on-failure
 
 unit: build
-	@ctest --test-dir build --output-on-failure -L unit
+	@ctest --test-dir build -j $(JOBS) --output-on-failure -L unit
 
 lint:
 	@scripts/setup lint
@@ -47,7 +47,7 @@ format:
 asan tsan: setup
 	@$(call configure,$@)
 	@cmake --build build-$@ -j $(JOBS)
-	@ctest --test-dir build-$@ --output-on-failure
+	@ctest --test-dir build-$@ -j $(JOBS) --output-on-failure
 
 bench: build
 	@build/afterimage bench reuse

@@ -1,0 +1,414 @@
+#include "store/catalogue.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "core/bytes.h"
+#include "store/sqlite_database.h"
+
+namespace afterimage {
+namespace {
+
+constexpr int64_t kApplicationId = 0x41465449;  // "AFTI", at byte 68 of the file
+constexpr size_t kApplicationIdAt = 68;
+constexpr std::string_view kSqliteMagic = "SQLite format 3";
+constexpr int64_t kSchemaVersion = 1;
+
+constexpr const char* kSchema = R"(
+  CREATE TABLE chunks (
+    id BLOB PRIMARY KEY NOT NULL, parent BLOB NOT NULL, kind INTEGER NOT NULL, tenant BLOB NOT NULL,
+    compatibility BLOB NOT NULL, numerics BLOB NOT NULL, content BLOB NOT NULL, n_tokens INTEGER NOT NULL,
+    first_position INTEGER NOT NULL, n_positions INTEGER NOT NULL, tokens BLOB NOT NULL,
+    header_sum INTEGER NOT NULL, rows_bytes INTEGER NOT NULL, logits_bytes INTEGER NOT NULL, file_bytes INTEGER NOT NULL,
+    created_ns INTEGER NOT NULL, used_ns INTEGER NOT NULL, hits INTEGER NOT NULL, compute_ms REAL NOT NULL,
+    metadata BLOB NOT NULL, row_check INTEGER NOT NULL);
+  CREATE TABLE requests (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant BLOB NOT NULL, compatibility BLOB NOT NULL, text_key BLOB NOT NULL,
+    pictures BLOB NOT NULL, leaf BLOB NOT NULL, payload BLOB NOT NULL, created_ns INTEGER NOT NULL,
+    row_check INTEGER NOT NULL);
+  CREATE INDEX requests_by_key ON requests (tenant, compatibility, text_key);
+  CREATE INDEX requests_by_leaf ON requests (leaf);
+  CREATE TABLE rates (key BLOB PRIMARY KEY NOT NULL, value REAL NOT NULL, weight REAL NOT NULL);
+  CREATE TABLE meta (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+)";
+
+constexpr const char* kSelectChunks =
+    "SELECT id, parent, kind, tenant, compatibility, numerics, content, n_tokens, first_position, n_positions, tokens,"
+    " header_sum, rows_bytes, logits_bytes, file_bytes, created_ns, used_ns, hits, compute_ms, metadata, row_check, "
+    "rowid"
+    " FROM chunks";
+constexpr const char* kSelectRequests =
+    "SELECT id, tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check FROM requests";
+
+// XXH3 over fields, each string with its length.
+class RowCheck {
+ public:
+  template <typename T>
+  RowCheck& Add(const T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      writer_.Write(value.size());
+      writer_.Append(std::as_bytes(std::span(value)));
+    } else {
+      writer_.Write(value);
+    }
+    return *this;
+  }
+  int64_t Finish() const {
+    Checksum checksum;
+    checksum.Add(bytes_);
+    const ChecksumBytes sum = checksum.Finish();
+    int64_t value = 0;
+    std::memcpy(&value, sum.data(), sizeof(value));
+    return value;
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  ByteWriter writer_{bytes_};
+};
+
+template <typename T>
+std::string Packed(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <typename T>
+std::vector<T> Unpacked(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// Over what never changes: not used_ns and hits.
+int64_t CheckOf(const ChunkRow& row) {
+  const ChunkHeader& h = row.header;
+  RowCheck check;
+  check.Add(row.id).Add(h.parent).Add(h.kind).Add(h.tenant).Add(h.compatibility).Add(h.numerics).Add(h.content);
+  check.Add(h.n_tokens)
+      .Add(h.first_position)
+      .Add(h.n_positions)
+      .Add(Packed(h.tokens))
+      .Add(row.header_sum)
+      .Add(h.rows_bytes);
+  check.Add(h.logits_bytes).Add(row.file_bytes).Add(row.created_ns).Add(row.compute_ms).Add(row.metadata);
+  return check.Finish();
+}
+
+int64_t CheckOf(const RequestRow& row) {
+  RowCheck check;
+  check.Add(row.tenant).Add(row.compatibility).Add(row.text_key).Add(Packed(row.pictures)).Add(row.leaf);
+  return check.Add(row.payload).Add(row.created_ns).Finish();
+}
+
+ChunkRow ChunkAt(const SqliteStatement& s) {
+  ChunkRow row;
+  row.id = s.DigestAt(0);
+  row.header.parent = s.DigestAt(1);
+  row.header.kind = static_cast<ChunkHeader::Kind>(s.Integer(2));
+  row.header.tenant = s.Text(3);
+  row.header.compatibility = s.DigestAt(4);
+  row.header.numerics = s.DigestAt(5);
+  row.header.content = s.DigestAt(6);
+  row.header.n_tokens = static_cast<int32_t>(s.Integer(7));
+  row.header.first_position = static_cast<int32_t>(s.Integer(8));
+  row.header.n_positions = static_cast<int32_t>(s.Integer(9));
+  row.header.tokens = Unpacked<int32_t>(s.Text(10));
+  row.header_sum = static_cast<uint64_t>(s.Integer(11));
+  row.header.rows_bytes = static_cast<uint64_t>(s.Integer(12));
+  row.header.logits_bytes = static_cast<uint64_t>(s.Integer(13));
+  row.file_bytes = static_cast<uint64_t>(s.Integer(14));
+  row.created_ns = s.Integer(15);
+  row.used_ns = s.Integer(16);
+  row.hits = static_cast<uint64_t>(s.Integer(17));
+  row.compute_ms = s.Real(18);
+  row.metadata = s.Text(19);
+  return row;
+}
+
+RequestRow RequestAt(const SqliteStatement& s) {
+  RequestRow row;
+  row.id = s.Integer(0);
+  row.tenant = s.Text(1);
+  row.compatibility = s.DigestAt(2);
+  row.text_key = s.Text(3);
+  row.pictures = Unpacked<Digest>(s.Text(4));
+  row.leaf = s.DigestAt(5);
+  row.payload = s.Text(6);
+  row.created_ns = s.Integer(7);
+  return row;
+}
+
+Rate RateAt(const SqliteStatement& s) { return {s.Text(0), s.Real(1), s.Real(2)}; }
+
+// Creates the tables in an empty file, or says why this is no catalogue this build can use.
+Status CheckSchema(SqliteDatabase& database, const std::string& path, bool create) {
+  const Result<int64_t> application = database.Number("PRAGMA application_id");
+  if (!application.ok()) return application.error();
+  const Result<int64_t> version = database.Number("PRAGMA user_version");
+  if (!version.ok()) return version.error();
+  const Result<int64_t> n_tables = database.Number("SELECT count(*) FROM sqlite_master");
+  if (!n_tables.ok()) return n_tables.error();
+  if (*application == 0 && *version == 0 && *n_tables == 0) {
+    if (!create) return Error{Errc::kCorrupt, path + " is empty: not a catalogue of afterimage"};
+    return database.Transact([&]() -> Status {
+      return database.Run(kSchema + ("PRAGMA application_id=" + std::to_string(kApplicationId)) +
+                          ";PRAGMA user_version=" + std::to_string(kSchemaVersion));
+    });
+  }
+  if (*application != kApplicationId) return Error{Errc::kCorrupt, path + " is not a catalogue of afterimage"};
+  if (*version != kSchemaVersion) {
+    return Error{Errc::kCorrupt, path + " has schema version " + std::to_string(*version) +
+                                     ", and this build reads only version " + std::to_string(kSchemaVersion)};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool CatalogueBatch::empty() const {
+  return deleted.empty() && chunks.empty() && touched.empty() && requests.empty() && rates.empty();
+}
+
+struct Catalogue::Impl {
+  struct Writer {
+    std::unique_ptr<SqliteDatabase> database;
+    SqliteStatement insert_chunk, delete_chunk, delete_row, delete_requests, touch, insert_request, put_rate, put_meta;
+  };
+  struct Reader {
+    std::unique_ptr<SqliteDatabase> database;
+    SqliteStatement chunks, requests, find_requests, find_rate, rates, find_meta;
+  };
+
+  bool read_only = false;
+  std::atomic<uint64_t> damaged_rows = 0;
+  std::mutex write_mutex;
+  Writer writer;  // guarded by write_mutex
+  std::mutex read_mutex;
+  Reader reader;  // guarded by read_mutex
+
+  Status PrepareReader() {
+    const std::array<std::pair<SqliteStatement*, std::string>, 6> statements = {{
+        {&reader.chunks, kSelectChunks},
+        {&reader.requests, std::string(kSelectRequests) + " ORDER BY id"},
+        {&reader.find_requests,
+         std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3 ORDER BY id DESC"},
+        {&reader.find_rate, "SELECT key, value, weight FROM rates WHERE key=?1"},
+        {&reader.rates, "SELECT key, value, weight FROM rates ORDER BY key"},
+        {&reader.find_meta, "SELECT value FROM meta WHERE key=?1"},
+    }};
+    return PrepareAll(*reader.database, statements);
+  }
+
+  Status PrepareWriter() {
+    const std::array<std::pair<SqliteStatement*, std::string>, 8> statements = {{
+        {&writer.insert_chunk, "INSERT OR REPLACE INTO chunks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+        {&writer.delete_chunk, "DELETE FROM chunks WHERE id=?"},
+        {&writer.delete_row, "DELETE FROM chunks WHERE rowid=?"},
+        {&writer.delete_requests, "DELETE FROM requests WHERE leaf=?"},
+        {&writer.touch, "UPDATE chunks SET used_ns=?2, hits=?3 WHERE id=?1"},
+        {&writer.insert_request,
+         "INSERT INTO requests (tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check)"
+         " VALUES (?,?,?,?,?,?,?,?)"},
+        {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?)"},
+        {&writer.put_meta, "INSERT OR REPLACE INTO meta VALUES (?,?)"},
+    }};
+    return PrepareAll(*writer.database, statements);
+  }
+
+  static Status PrepareAll(SqliteDatabase& database,
+                           std::span<const std::pair<SqliteStatement*, std::string>> statements) {
+    for (const auto& [statement, sql] : statements) {
+      if (Status status = database.Prepare(sql, *statement); !status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status Insert(const ChunkRow& row) {
+    const ChunkHeader& h = row.header;
+    const std::string tokens = Packed(h.tokens);
+    writer.insert_chunk.Bind(row.id, h.parent, static_cast<int64_t>(h.kind), h.tenant, h.compatibility, h.numerics,
+                             h.content, h.n_tokens, h.first_position, h.n_positions, tokens, row.header_sum,
+                             h.rows_bytes, h.logits_bytes, row.file_bytes, row.created_ns, row.used_ns, row.hits,
+                             row.compute_ms, row.metadata, CheckOf(row));
+    return writer.insert_chunk.Run();
+  }
+
+  Status Insert(const RequestRow& row) {
+    const std::string pictures = Packed(row.pictures);
+    writer.insert_request.Bind(row.tenant, row.compatibility, row.text_key, pictures, row.leaf, row.payload,
+                               row.created_ns, CheckOf(row));
+    return writer.insert_request.Run();
+  }
+
+  Status Apply(const CatalogueBatch& batch) {
+    Status status;
+    const auto each = [&](const auto& items, const auto& apply) {
+      for (size_t i = 0; i < items.size() && status.ok(); ++i) status = apply(items[i]);
+    };
+    each(batch.deleted, [&](const Digest& id) {
+      writer.delete_requests.Bind(id);
+      if (Status deleted = writer.delete_requests.Run(); !deleted.ok()) return deleted;
+      writer.delete_chunk.Bind(id);
+      return writer.delete_chunk.Run();
+    });
+    each(batch.chunks, [&](const ChunkRow& row) { return Insert(row); });
+    each(batch.touched, [&](const CatalogueBatch::Touch& touch) {
+      writer.touch.Bind(touch.id, touch.used_ns, touch.hits);
+      return writer.touch.Run();
+    });
+    each(batch.requests, [&](const RequestRow& row) { return Insert(row); });
+    each(batch.rates, [&](const Rate& rate) {
+      writer.put_rate.Bind(rate.key, rate.value, rate.weight);
+      return writer.put_rate.Run();
+    });
+    return status;
+  }
+
+  // All rows of a bound statement, turned into values; those `take` has no value for are counted as damaged.
+  template <typename Row, typename Take>
+  Result<std::vector<Row>> Collect(SqliteStatement& statement, const Take& take) {
+    std::vector<Row> rows;
+    while (true) {
+      const Result<bool> more = statement.Step();
+      if (!more.ok()) return more.error();
+      if (!*more) return rows;
+      if (std::optional<Row> row = take(statement)) {
+        rows.push_back(std::move(*row));
+      } else {
+        ++damaged_rows;
+      }
+    }
+  }
+
+  static std::optional<RequestRow> TakeRequest(const SqliteStatement& s) {
+    RequestRow row = RequestAt(s);
+    if (CheckOf(row) != s.Integer(8)) return std::nullopt;
+    return row;
+  }
+};
+
+Catalogue::Catalogue(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Catalogue::~Catalogue() = default;
+
+Result<std::unique_ptr<Catalogue>> Catalogue::Open(const std::string& path, const Options& options) {
+  using Mode = SqliteDatabase::Mode;
+  auto impl = std::make_unique<Impl>();
+  impl->read_only = options.read_only;
+  Status status;
+  if (!options.read_only) {
+    auto database = SqliteDatabase::Open(path, options.create ? Mode::kCreate : Mode::kReadWrite);
+    if (!database.ok()) return database.error();
+    impl->writer.database = std::move(*database);
+    // The tables before WAL mode: so they are in the file itself, and it is ours even if its WAL is lost.
+    status = CheckSchema(*impl->writer.database, path, options.create);
+    if (status.ok()) status = impl->writer.database->Run("PRAGMA journal_mode=WAL");
+    const bool power = options.durability == Durability::kPower;
+    if (status.ok())
+      status = impl->writer.database->Run(power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    if (status.ok()) status = impl->PrepareWriter();
+    if (!status.ok()) return status.error();
+  }
+  auto database = SqliteDatabase::Open(path, Mode::kReadOnly);
+  if (!database.ok()) return database.error();
+  impl->reader.database = std::move(*database);
+  status = CheckSchema(*impl->reader.database, path, false);
+  if (status.ok()) status = impl->PrepareReader();
+  if (!status.ok()) return status.error();
+  return std::unique_ptr<Catalogue>(new Catalogue(std::move(impl)));
+}
+
+Result<std::vector<ChunkRow>> Catalogue::LoadChunks() {
+  std::vector<int64_t> damaged;
+  Result<std::vector<ChunkRow>> rows = [&] {
+    const std::lock_guard lock(impl_->read_mutex);
+    return impl_->Collect<ChunkRow>(impl_->reader.chunks, [&](const SqliteStatement& s) -> std::optional<ChunkRow> {
+      ChunkRow row = ChunkAt(s);
+      if (CheckOf(row) == s.Integer(20)) return row;
+      damaged.push_back(s.Integer(21));
+      return std::nullopt;
+    });
+  }();
+  if (!rows.ok() || damaged.empty() || impl_->read_only) return rows;
+  const std::lock_guard lock(impl_->write_mutex);
+  const Status status = impl_->writer.database->Transact([&]() -> Status {
+    for (const int64_t row : damaged) {
+      impl_->writer.delete_row.Bind(row);
+      if (Status deleted = impl_->writer.delete_row.Run(); !deleted.ok()) return deleted;
+    }
+    return {};
+  });
+  if (!status.ok()) return status.error();
+  return rows;
+}
+
+Status Catalogue::Commit(const CatalogueBatch& batch) {
+  if (impl_->read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
+  if (batch.empty()) return {};
+  const std::lock_guard lock(impl_->write_mutex);
+  return impl_->writer.database->Transact([&] { return impl_->Apply(batch); });
+}
+
+Result<std::vector<RequestRow>> Catalogue::FindRequests(const std::string& tenant, const Digest& compatibility,
+                                                        const std::string& text_key) {
+  const std::lock_guard lock(impl_->read_mutex);
+  impl_->reader.find_requests.Bind(tenant, compatibility, text_key);
+  return impl_->Collect<RequestRow>(impl_->reader.find_requests, [&](const SqliteStatement& s) {
+    std::optional<RequestRow> row = Impl::TakeRequest(s);
+    // What a damaged index leads to may be a sound row of another key.
+    const bool asked_for =
+        row && row->tenant == tenant && row->compatibility == compatibility && row->text_key == text_key;
+    return asked_for ? row : std::nullopt;
+  });
+}
+
+Result<std::vector<RequestRow>> Catalogue::LoadRequests() {
+  const std::lock_guard lock(impl_->read_mutex);
+  return impl_->Collect<RequestRow>(impl_->reader.requests, Impl::TakeRequest);
+}
+
+Result<std::optional<Rate>> Catalogue::FindRate(const std::string& key) {
+  const std::lock_guard lock(impl_->read_mutex);
+  impl_->reader.find_rate.Bind(key);
+  const auto rates =
+      impl_->Collect<Rate>(impl_->reader.find_rate, [](const SqliteStatement& s) { return std::optional(RateAt(s)); });
+  if (!rates.ok()) return rates.error();
+  return rates->empty() ? std::nullopt : std::optional(rates->front());
+}
+
+Result<std::vector<Rate>> Catalogue::LoadRates() {
+  const std::lock_guard lock(impl_->read_mutex);
+  return impl_->Collect<Rate>(impl_->reader.rates, [](const SqliteStatement& s) { return std::optional(RateAt(s)); });
+}
+
+Result<std::optional<std::string>> Catalogue::FindMeta(const std::string& key) {
+  const std::lock_guard lock(impl_->read_mutex);
+  impl_->reader.find_meta.Bind(key);
+  const auto values = impl_->Collect<std::string>(impl_->reader.find_meta,
+                                                  [](const SqliteStatement& s) { return std::optional(s.Text(0)); });
+  if (!values.ok()) return values.error();
+  return values->empty() ? std::nullopt : std::optional(values->front());
+}
+
+Status Catalogue::PutMeta(const std::string& key, const std::string& value) {
+  if (impl_->read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
+  const std::lock_guard lock(impl_->write_mutex);
+  impl_->writer.put_meta.Bind(key, value);
+  return impl_->writer.put_meta.Run();
+}
+
+uint64_t Catalogue::damaged_rows() const { return impl_->damaged_rows; }
+
+bool Catalogue::IsOurs(std::span<const std::byte> first_bytes) {
+  if (first_bytes.size() < kApplicationIdAt + 4) return false;
+  if (std::memcmp(first_bytes.data(), kSqliteMagic.data(), kSqliteMagic.size()) != 0) return false;
+  int64_t id = 0;  // big-endian
+  for (size_t i = 0; i < 4; ++i) id = id << 8 | std::to_integer<int64_t>(first_bytes[kApplicationIdAt + i]);
+  return id == kApplicationId;
+}
+
+}  // namespace afterimage

@@ -1,0 +1,123 @@
+// Catalogue: what a store holds, in one SQLite file; the single source of truth about a folder.
+//
+// Tables: chunks (one row per chunk file), requests (one row per answered request), rates (what was measured, for the
+// planner), meta (small facts). Every chunk and request row carries a check over what never changes in it: SQLite has
+// no checksums of its own, and a flipped bit in an answer must not become an answer. A row that fails it is not given
+// out, and counted.
+//
+// WAL mode, with one connection for writing and one for reading: a lookup does not wait for a commit and its fsync.
+// Costs: a commit is one fsync with Durability::kPower and none without; a request lookup is about 10 us.
+//
+// Thread safety: all methods may be called from any thread.
+#ifndef AFTERIMAGE_STORE_CATALOGUE_H_
+#define AFTERIMAGE_STORE_CATALOGUE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "afterimage/digest.h"
+#include "afterimage/result.h"
+#include "store/chunk_format.h"
+
+namespace afterimage {
+
+// What stored bytes survive once they are committed.
+enum class Durability {
+  kPower,    // a power cut: files, folders and the catalogue are forced to the disk
+  kProcess,  // the end of the process, kill -9 included: they are left to the kernel
+};
+
+struct ChunkRow {
+  Digest id;
+  ChunkHeader header;       // without provider and tensors, which only the file has
+  uint64_t header_sum = 0;  // of the header as it stands in the file (chunk_file.h)
+  uint64_t file_bytes = 0;
+  int64_t created_ns = 0;  // of the store's clock, as all times here
+  int64_t used_ns = 0;
+  uint64_t hits = 0;
+  double compute_ms = 0;
+  std::string metadata;
+};
+
+struct RequestRow {
+  int64_t id = 0;  // given by Commit; grows with time
+  std::string tenant;
+  Digest compatibility;
+  std::string text_key;
+  std::vector<Digest> pictures;
+  Digest leaf;          // the chunk of the prompt's last segment; the row is deleted with it
+  std::string payload;  // JSON; the catalogue does not look into it
+  int64_t created_ns = 0;
+  bool operator==(const RequestRow&) const = default;
+};
+
+struct Rate {
+  std::string key;
+  double value = 0;
+  double weight = 0;
+};
+
+// One transaction, in this order.
+struct CatalogueBatch {
+  struct Touch {
+    Digest id;
+    int64_t used_ns = 0;
+    uint64_t hits = 0;  // in all, not in addition
+  };
+  std::vector<Digest> deleted;   // chunks, and the requests whose leaf they are; absent ones are fine
+  std::vector<ChunkRow> chunks;  // inserted, or replaced
+  std::vector<Touch> touched;
+  std::vector<RequestRow> requests;
+  std::vector<Rate> rates;
+
+  bool empty() const;
+};
+
+class Catalogue {
+ public:
+  struct Options {
+    Durability durability = Durability::kPower;
+    bool read_only = false;
+    bool create = true;  // an absent or empty file becomes a catalogue; false: it is an error
+  };
+
+  // Errors: kCorrupt (damaged, no catalogue of ours, or of a newer version), kNotFound, kBusy, kIo.
+  static Result<std::unique_ptr<Catalogue>> Open(const std::string& path, const Options& options);
+  ~Catalogue();
+
+  // Every chunk. Rows that fail their check are deleted, unless read-only. Errors, of all methods: kCorrupt, kIo,
+  // kBusy.
+  Result<std::vector<ChunkRow>> LoadChunks();
+
+  // All of the batch or nothing of it.
+  Status Commit(const CatalogueBatch& batch);
+
+  // The newest first.
+  Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
+                                               const std::string& text_key);
+  // All, the oldest first.
+  Result<std::vector<RequestRow>> LoadRequests();
+
+  Result<std::optional<Rate>> FindRate(const std::string& key);
+  Result<std::vector<Rate>> LoadRates();
+
+  Result<std::optional<std::string>> FindMeta(const std::string& key);
+  Status PutMeta(const std::string& key, const std::string& value);
+
+  uint64_t damaged_rows() const;  // seen since it was opened
+
+  // Whether a database's first bytes (100 of them, or fewer) are those of a catalogue of ours, of whatever version.
+  static bool IsOurs(std::span<const std::byte> first_bytes);
+
+ private:
+  struct Impl;
+  explicit Catalogue(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_STORE_CATALOGUE_H_

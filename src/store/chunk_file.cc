@@ -1,0 +1,103 @@
+#include "store/chunk_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace afterimage {
+namespace {
+
+// Read at once, then summed: small enough to be in the second-level cache still, large enough for the disk.
+constexpr size_t kPieceBytes = 512 * 1024;
+
+}  // namespace
+
+uint64_t HeaderSum(std::span<const std::byte> header) {
+  Checksum checksum;
+  checksum.Add(header);
+  const ChecksumBytes bytes = checksum.Finish();
+  uint64_t sum = 0;
+  std::memcpy(&sum, bytes.data(), sizeof(sum));
+  return sum;
+}
+
+Result<std::unique_ptr<ChunkFile>> ChunkFile::Open(FileSystem& files, const std::string& path, const Claim& claim) {
+  const auto corrupt = [&](const std::string& why) { return Error{Errc::kCorrupt, path + ": " + why}; };
+  Result<std::unique_ptr<ReadableFile>> file = files.OpenForReading(path);
+  if (!file.ok()) return file.error();
+  std::unique_ptr<ChunkFile> chunk(new ChunkFile);
+  chunk->path_ = path;
+  chunk->file_ = std::move(*file);
+  if (chunk->file_->size() != claim.file_bytes) {
+    return corrupt(std::to_string(chunk->file_->size()) + " bytes long and not " + std::to_string(claim.file_bytes));
+  }
+  const uint64_t header_bytes = claim.file_bytes - claim.rows_bytes - claim.logits_bytes - kChecksumBytes;
+  if (header_bytes > kMaxHeaderBytes) return corrupt("header length out of range");
+  chunk->header_bytes_.resize(header_bytes);
+  uint64_t offset = 0;
+  const std::array parts = {std::span(chunk->header_bytes_)};
+  if (Status status = chunk->ReadInto(parts, offset, nullptr); !status.ok()) return status.error();
+  Result<ChunkHeader> header = DecodeHeader(chunk->header_bytes_);
+  if (!header.ok()) return corrupt(header.error().message);
+  if (HeaderSum(chunk->header_bytes_) != claim.header_sum) return corrupt("not the chunk the catalogue names");
+  chunk->header_ = std::move(*header);
+  return chunk;
+}
+
+Status ChunkFile::Read(std::span<const std::span<std::byte>> parts, std::vector<float>* logits) const {
+  std::vector<float> dropped;
+  std::vector<float>& into = logits != nullptr ? *logits : dropped;
+  into.resize(header_.logits_bytes / sizeof(float));
+  Checksum checksum;
+  checksum.Add(header_bytes_);
+  uint64_t offset = header_bytes_.size();
+  Status status = ReadInto(parts, offset, &checksum);
+  const std::array logits_part = {std::as_writable_bytes(std::span(into))};
+  if (status.ok()) status = ReadInto(logits_part, offset, &checksum);
+  ChecksumBytes stored{};
+  const std::array stored_part = {std::span<std::byte>(stored)};
+  if (status.ok()) status = ReadInto(stored_part, offset, nullptr);
+  if (!status.ok()) return status;
+  if (stored != checksum.Finish()) return Error{Errc::kCorrupt, path_ + ": wrong checksum"};
+  return {};
+}
+
+Status ChunkFile::Verify() const {
+  std::vector<std::byte> piece(std::min<uint64_t>(kPieceBytes, header_.rows_bytes));
+  std::vector<std::span<std::byte>> parts;
+  for (uint64_t left = header_.rows_bytes; left > 0; left -= parts.back().size()) {
+    parts.push_back(std::span(piece).first(std::min<uint64_t>(left, piece.size())));
+  }
+  return Read(parts, nullptr);
+}
+
+Status ChunkFile::ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, Checksum* checksum) const {
+  std::vector<std::span<std::byte>> piece;
+  size_t piece_bytes = 0;
+  const auto read_piece = [&]() -> Status {
+    const Result<uint64_t> n = file_->ReadAt(offset, piece);
+    if (!n.ok()) return n.error();
+    if (*n != piece_bytes) return Error{Errc::kCorrupt, path_ + ": ends early"};
+    for (const std::span<std::byte> part : piece) {
+      if (checksum != nullptr) checksum->Add(part);
+    }
+    offset += piece_bytes;
+    piece.clear();
+    piece_bytes = 0;
+    return {};
+  };
+  for (std::span<std::byte> part : parts) {
+    while (!part.empty()) {
+      const size_t n = std::min(part.size(), kPieceBytes - piece_bytes);
+      piece.push_back(part.first(n));
+      piece_bytes += n;
+      part = part.subspan(n);
+      if (piece_bytes < kPieceBytes) continue;
+      if (Status status = read_piece(); !status.ok()) return status;
+    }
+  }
+  return piece.empty() ? Status() : read_piece();
+}
+
+}  // namespace afterimage

@@ -1,0 +1,60 @@
+// ChunkFile: a chunk file open for reading, from which only checked bytes come.
+//
+// Opening reads the header and checks it to the last bit, against a sum kept elsewhere; Read reads the body straight
+// into place, once, and takes the checksum while the bytes are still in the processor's cache. Thread safety: none.
+#ifndef AFTERIMAGE_STORE_CHUNK_FILE_H_
+#define AFTERIMAGE_STORE_CHUNK_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "afterimage/digest.h"
+#include "afterimage/result.h"
+#include "store/chunk_format.h"
+#include "store/file_system.h"
+
+namespace afterimage {
+
+// What a catalogue keeps to know a header again: the first 8 bytes of its XXH3-128. The checksum at a file's end covers
+// the header too, but is known only when all has been read, and headers are trusted before.
+uint64_t HeaderSum(std::span<const std::byte> header);
+
+class ChunkFile {
+ public:
+  // What the catalogue says of the file; a file that says otherwise is another one.
+  struct Claim {
+    uint64_t header_sum = 0;
+    uint64_t rows_bytes = 0;
+    uint64_t logits_bytes = 0;
+    uint64_t file_bytes = 0;
+  };
+
+  // Errors: kNotFound, kCorrupt, kIo.
+  static Result<std::unique_ptr<ChunkFile>> Open(FileSystem& files, const std::string& path, const Claim& claim);
+
+  const ChunkHeader& header() const { return header_; }
+  uint64_t file_bytes() const { return file_->size(); }
+
+  // As StoredChunk::Read. Errors: kCorrupt, kIo.
+  Status Read(std::span<const std::span<std::byte>> parts, std::vector<float>* logits) const;
+
+  // Reads all of it for nothing but the check. Errors: kCorrupt, kIo.
+  Status Verify() const;
+
+ private:
+  ChunkFile() = default;
+  Status ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, Checksum* checksum) const;
+
+  std::string path_;
+  std::unique_ptr<ReadableFile> file_;
+  std::vector<std::byte> header_bytes_;
+  ChunkHeader header_;
+};
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_STORE_CHUNK_FILE_H_

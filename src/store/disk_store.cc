@@ -1,0 +1,346 @@
+#include "store/disk_store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "store/chunk_file.h"
+
+namespace afterimage {
+namespace {
+
+constexpr uint64_t kMaxQuarantined = 64;
+
+Error ReadOnlyError() { return {Errc::kUnsupported, "the store is open for reading only"}; }
+
+}  // namespace
+
+// A chunk in its file, which stays open: removing its name does not disturb the reading.
+class DiskChunk : public StoredChunk {
+ public:
+  DiskChunk(DiskStore& store, const Digest& id, uint64_t generation, std::unique_ptr<ChunkFile> file)
+      : store_(store), id_(id), generation_(generation), file_(std::move(file)) {}
+
+  const ChunkHeader& header() const override { return file_->header(); }
+
+  Status Read(std::span<const std::span<std::byte>> parts, std::vector<float>* logits) override {
+    Status status = file_->Read(parts, logits);
+    if (status.ok()) {
+      store_.bytes_read_ += file_->file_bytes();
+    } else if (status.error().code == Errc::kCorrupt) {
+      store_.Quarantine(id_, generation_);
+    }
+    return status;
+  }
+
+ private:
+  DiskStore& store_;
+  const Digest id_;
+  const uint64_t generation_;
+  const std::unique_ptr<ChunkFile> file_;
+};
+
+DiskStore::DiskStore(const DiskStoreOptions& options, FileSystem& files, const Clock& clock)
+    : options_(options), files_(files), clock_(clock), layout_(options.folder, options.fusion_folder) {}
+
+Result<std::unique_ptr<DiskStore>> DiskStore::Open(const DiskStoreOptions& options, FileSystem& files,
+                                                   const Clock& clock) {
+  if (options.folder.empty()) return Error{Errc::kInvalidArgument, "a disk store needs a folder"};
+  std::unique_ptr<DiskStore> store(new DiskStore(options, files, clock));
+  if (Status status = store->Start(); !status.ok()) return status.error();
+  return store;
+}
+
+Status DiskStore::Start() {
+  const Result<FolderState> state = InspectFolder(files_, layout_);
+  if (!state.ok()) return state.error();
+  if (options_.read_only && *state != FolderState::kOurs) {
+    return Error{Errc::kNotFound, options_.folder + " has no catalogue of afterimage"};
+  }
+  if (!options_.read_only) {
+    if (Status status = MakeFolders(*state); !status.ok()) return status;
+  }
+  Result<std::unique_ptr<Catalogue>> catalogue = Catalogue::Open(
+      layout_.catalogue(),
+      {.durability = options_.durability, .read_only = options_.read_only, .create = *state == FolderState::kFresh});
+  if (!catalogue.ok()) {
+    Error error = catalogue.error();
+    if (error.code == Errc::kCorrupt) error.message += "; what it knew is lost: remove or purge " + options_.folder;
+    return error;
+  }
+  catalogue_ = std::move(*catalogue);
+  if (Status status = LoadTable(); !status.ok()) return status;
+  if (options_.read_only) return {};
+  Process({});  // the limits may be lower than last time
+  writer_ = std::thread([this] { WriterMain(); });
+  return {};
+}
+
+Status DiskStore::MakeFolders(FolderState state) {
+  const bool sync = options_.durability == Durability::kPower && state == FolderState::kFresh;
+  if (Status status = files_.MakeFolders(layout_.folder()); !status.ok()) return status;
+  Result<std::unique_ptr<FileLock>> lock = files_.Lock(layout_.lock());
+  if (!lock.ok()) return lock.error();
+  lock_ = std::move(*lock);
+  if (sync) {
+    const std::string parent = std::filesystem::path(layout_.folder()).parent_path().string();
+    if (Status status = files_.SyncFolder(parent.empty() ? "." : parent); !status.ok()) return status;
+  }
+  return {};
+}
+
+// The catalogue is right about what is held, the folders about what is there: what only one of them knows goes.
+Status DiskStore::LoadTable() {
+  Result<std::vector<ChunkRow>> rows = catalogue_->LoadChunks();
+  if (!rows.ok()) return rows.error();
+  int64_t newest_ns = 0;
+  for (const ChunkRow& row : *rows) {
+    HeldChunk held = HeldFrom(row.header);
+    held.file_bytes = row.file_bytes;
+    held.header_sum = row.header_sum;
+    held.created_ns = row.created_ns;
+    held.used_ns = row.used_ns;
+    held.hits = row.hits;
+    held.compute_ms = row.compute_ms;
+    newest_ns = std::max({newest_ns, row.used_ns, row.created_ns});
+    table_.Put(row.id, std::move(held));
+  }
+  clock_offset_ns_ = std::max<int64_t>(0, newest_ns - clock_.Now().count());
+  counters_.quarantined += catalogue_->damaged_rows();
+  if (options_.read_only) return {};
+
+  for (const DiskLayout::Kind kind : DiskLayout::kKinds) {
+    if (Status status = files_.MakeFolders(layout_.chunks(kind)); !status.ok()) return status;
+  }
+  if (Status status = files_.MakeFolders(layout_.quarantine()); !status.ok()) return status;
+  if (!options_.fusion_folder.empty()) {
+    Result<std::unique_ptr<FileLock>> lock = files_.Lock(options_.fusion_folder + "/lock");
+    if (!lock.ok()) return lock.error();
+    fusion_lock_ = std::move(*lock);
+  }
+  if (options_.durability == Durability::kPower) {
+    if (Status status = files_.SyncFolder(layout_.folder()); !status.ok()) return status;
+  }
+  const Result<std::vector<FolderEntry>> quarantined = files_.List(layout_.quarantine());
+  for (size_t i = 0; quarantined.ok() && i < quarantined->size(); ++i) {
+    in_quarantine_.insert(layout_.quarantine() + "/" + (*quarantined)[i].name);
+  }
+
+  const Result<FolderScan> scan = ScanChunks(files_, layout_);
+  if (!scan.ok()) return scan.error();
+  for (const std::string& path : scan->leftovers) (void)files_.Remove(path);
+  std::unordered_set<Digest, DigestHash> there;
+  for (const FolderScan::File& file : scan->chunks) {
+    const HeldChunk* held = table_.Find(file.id);
+    if (held != nullptr && held->kind == file.kind) {
+      there.insert(file.id);
+    } else {
+      (void)files_.Remove(layout_.PathOf(file.kind, file.id));
+    }
+  }
+  CatalogueBatch batch;
+  for (const ChunkRow& row : *rows) {
+    if (!there.contains(row.id) && table_.Remove(row.id)) batch.deleted.push_back(row.id);
+  }
+  return catalogue_->Commit(batch);
+}
+
+DiskStore::~DiskStore() {
+  if (!writer_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  work_.notify_all();
+  writer_.join();
+}
+
+std::optional<ChunkInfo> DiskStore::Find(const Digest& id) {
+  const std::lock_guard lock(mutex_);
+  const HeldChunk* held = table_.Find(id);
+  if (held == nullptr) return std::nullopt;
+  return held->Info(held->bytes != nullptr ? "queue" : "disk");
+}
+
+Result<std::optional<std::unique_ptr<StoredChunk>>> DiskStore::Get(const Digest& id) {
+  using Found = std::optional<std::unique_ptr<StoredChunk>>;
+  ChunkFile::Claim claim;
+  uint64_t generation = 0;
+  std::string path;
+  const auto count_use = [&](HeldChunk& held) {
+    ++held.hits;
+    held.used_ns = NowNs();
+    if (!options_.read_only) touched_.insert(id);
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    HeldChunk* held = table_.Find(id);
+    if (held == nullptr) return Found();
+    if (held->bytes != nullptr) {
+      count_use(*held);
+      return Found(ReadFromMemory(held->bytes, bytes_read_));
+    }
+    claim = {held->header_sum, held->rows_bytes, held->logits_bytes, held->file_bytes};
+    generation = held->generation;
+    path = layout_.PathOf(held->kind, id);
+  }
+  Result<std::unique_ptr<ChunkFile>> file = ChunkFile::Open(files_, path, claim);
+  if (!file.ok()) {
+    if (file.error().code != Errc::kNotFound && file.error().code != Errc::kCorrupt) return file.error();
+    // To a reader beside a writer, a missing file is only one that was evicted since.
+    if (!options_.read_only || file.error().code == Errc::kCorrupt) Quarantine(id, generation);
+    return Found();
+  }
+  const std::lock_guard lock(mutex_);
+  if (HeldChunk* held = table_.Find(id); held != nullptr && held->generation == generation) count_use(*held);
+  return Found(std::make_unique<DiskChunk>(*this, id, generation, std::move(*file)));
+}
+
+Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows, std::span<const std::byte> logits,
+                      const PutInfo& info) {
+  if (options_.read_only) return ReadOnlyError();
+  const Digest id = header.id();
+  HeldChunk held = HeldFrom(header);
+  held.file_bytes = FileBytes(header);
+  held.compute_ms = info.compute_ms;
+  const auto is_held = [&] {
+    const HeldChunk* old = table_.Find(id);
+    return old != nullptr && old->numerics == header.numerics;
+  };
+  const uint64_t bytes = held.file_bytes;
+  {
+    std::unique_lock lock(mutex_);
+    if (is_held()) return {};
+    const bool too_large = bytes > options_.queue_bytes || (options_.max_bytes != 0 && bytes > options_.max_bytes) ||
+                           (options_.max_blocks != 0 && held.blocks() > options_.max_blocks);
+    if (too_large) {
+      ++counters_.rejected;
+      return Error{Errc::kTooLarge, "a chunk of " + std::to_string(bytes) + " bytes does not fit into the store"};
+    }
+    space_.wait(lock, [&] { return queued_bytes_ + bytes <= options_.queue_bytes; });
+    queued_bytes_ += bytes;  // reserved: the copy is made without the lock
+  }
+  held.bytes = CopyChunk(header, rows, logits);
+  held.header_sum = HeaderSum(std::span(held.bytes->bytes).first(held.bytes->header_bytes));
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_held()) {  // by another thread, meanwhile
+      queued_bytes_ -= bytes;
+      space_.notify_all();
+      return {};
+    }
+    held.generation = next_generation_++;
+    held.created_ns = held.used_ns = NowNs();
+    queue_.emplace_back(QueuedChunk{id, held.bytes, held.generation, table_.Find(id) != nullptr});
+    ++accepted_;
+    table_.Put(id, std::move(held));
+  }
+  work_.notify_one();
+  return {};
+}
+
+Status DiskStore::Erase(const Digest& id) {
+  if (options_.read_only) return ReadOnlyError();
+  {
+    const std::lock_guard lock(mutex_);
+    const HeldChunk* held = table_.Find(id);
+    if (held == nullptr) return {};
+    queue_.emplace_back(QueuedErase{id, held->kind});
+    ++accepted_;
+    table_.Remove(id);
+  }
+  work_.notify_one();
+  return {};
+}
+
+Status DiskStore::Flush() {
+  std::unique_lock lock(mutex_);
+  const uint64_t target = accepted_;
+  done_.wait(lock, [&] { return finished_ >= target; });
+  return std::exchange(flush_status_, Status());
+}
+
+StoreStats DiskStore::stats() const {
+  const std::lock_guard lock(mutex_);
+  StoreStats stats = table_.stats();
+  stats.evicted = counters_.evicted;
+  stats.quarantined = counters_.quarantined;
+  stats.rejected = counters_.rejected;
+  stats.write_errors = counters_.write_errors;
+  stats.bytes_written = counters_.bytes_written;
+  stats.bytes_read = bytes_read_;
+  return stats;
+}
+
+Status DiskStore::PutRequest(RequestRow row) {
+  if (options_.read_only) return ReadOnlyError();
+  {
+    const std::lock_guard lock(mutex_);
+    row.id = 0;
+    row.created_ns = NowNs();
+    queued_requests_.push_back(row);
+    queue_.emplace_back(std::move(row));
+    ++accepted_;
+  }
+  work_.notify_one();
+  return {};
+}
+
+Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenant, const Digest& compatibility,
+                                                        const std::string& text_key) {
+  std::vector<RequestRow> found;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto row = queued_requests_.rbegin(); row != queued_requests_.rend(); ++row) {
+      if (row->text_key == text_key && row->compatibility == compatibility && row->tenant == tenant) {
+        found.push_back(*row);
+      }
+    }
+  }
+  Result<std::vector<RequestRow>> committed = catalogue_->FindRequests(tenant, compatibility, text_key);
+  if (!committed.ok()) return committed.error();
+  const size_t n_queued = found.size();
+  for (RequestRow& row : *committed) {
+    RequestRow queued = row;  // as it was before it got its id: it may have been committed since
+    queued.id = 0;
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(n_queued);
+    const auto same = std::find(found.begin(), end, queued);
+    if (same != end) {
+      same->id = row.id;
+    } else {
+      found.push_back(std::move(row));
+    }
+  }
+  return found;
+}
+
+Status DiskStore::PutRate(Rate rate) {
+  if (options_.read_only) return ReadOnlyError();
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.emplace_back(std::move(rate));
+    ++accepted_;
+  }
+  work_.notify_one();
+  return {};
+}
+
+// The generation says whether the file at that path is still the one that failed.
+void DiskStore::Quarantine(const Digest& id, uint64_t generation) {
+  const std::lock_guard lock(mutex_);
+  const HeldChunk* held = table_.Find(id);
+  if (held == nullptr || held->generation != generation) return;
+  ++counters_.quarantined;
+  const ChunkHeader::Kind kind = held->kind;
+  table_.Remove(id);
+  if (options_.read_only) return;
+  const std::string kept = layout_.QuarantinePathOf(kind, id);
+  if (in_quarantine_.size() < kMaxQuarantined || in_quarantine_.contains(kept)) {
+    if (files_.Rename(layout_.PathOf(kind, id), kept).ok()) in_quarantine_.insert(kept);
+  }
+  queue_.emplace_back(QueuedErase{id, kind});  // the row, and the file if it is still there
+  ++accepted_;
+  work_.notify_one();
+}
+
+}  // namespace afterimage
