@@ -14,7 +14,8 @@ JOBS ?= $(shell nproc)
 LLAMA_SOURCE ?=
 export LLAMA_SOURCE
 
-configure = cmake --log-level=WARNING --preset $(1) $(if $(LLAMA_SOURCE),-DAFTERIMAGE_LLAMA_SOURCE=$(abspath $(LLAMA_SOURCE))) >/dev/null
+configure = cmake --log-level=WARNING --preset $(1) \
+  "-DAFTERIMAGE_LLAMA_SOURCE=$(or $(LLAMA_SOURCE),$(CURDIR)/third_party/llama.cpp)" >/dev/null
 
 .PHONY: setup build demo test unit lint format asan tsan bench clean
 

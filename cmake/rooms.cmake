@@ -2,8 +2,9 @@
 #
 #   afterimage_room(store DEPS core LINK PkgConfig::xxhash)
 #
-# A room's headers are reached as "store/chunk_format.h" through a folder of links that holds that room alone,
-# so including the header of a room not in DEPS does not compile: dependencies can only point one way.
+# A room's headers are reached as "store/chunk_format.h" through a folder of links that holds that room alone, and a
+# room is given the folders of the rooms in its DEPS, not of theirs. Including a header of any other room does not
+# compile, so dependencies can only point one way (tests/CMakeLists.txt tries it).
 # Sources are all x.cc of the folder; all x_test.cc become the tests of the room.
 
 # -O2: at -O3 g++ 12 warns of overflows that are not there; llama.cpp, where the time goes, keeps its -O3.
@@ -16,35 +17,52 @@ function(afterimage_compile_options target)
   endif()
 endfunction()
 
+# Lets a target include the headers of these rooms, and the public ones.
+function(afterimage_see target)
+  target_include_directories(${target} PRIVATE "${CMAKE_SOURCE_DIR}/include")
+  foreach(room ${ARGN})
+    target_include_directories(${target} PRIVATE "${CMAKE_BINARY_DIR}/rooms/${room}")
+  endforeach()
+endfunction()
+
 function(afterimage_room name)
   cmake_parse_arguments(ROOM "" "" "DEPS;LINK" ${ARGN})
   string(REPLACE "_" "/" folder ${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
 
-  set(view "${CMAKE_BINARY_DIR}/rooms/${name}")
-  get_filename_component(parent "${view}/${folder}" DIRECTORY)
-  file(MAKE_DIRECTORY "${parent}")
-  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${view}/${folder}" SYMBOLIC)
+  set(view "${CMAKE_BINARY_DIR}/rooms/${name}/${folder}")
+  file(REMOVE_RECURSE "${view}")
+  file(MAKE_DIRECTORY "${view}")
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  foreach(header ${headers})
+    get_filename_component(file_name "${header}" NAME)
+    file(CREATE_LINK "${header}" "${view}/${file_name}" SYMBOLIC)
+  endforeach()
 
   set(target afterimage_${name})
   add_library(${target} STATIC ${sources})
-  target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/include" "${view}")
+  set_target_properties(${target} PROPERTIES AFTERIMAGE_SEES "${name};${ROOM_DEPS}")
+  afterimage_see(${target} ${name} ${ROOM_DEPS})
   list(TRANSFORM ROOM_DEPS PREPEND afterimage_)
   target_link_libraries(${target} PUBLIC ${ROOM_DEPS} PRIVATE ${ROOM_LINK})
   afterimage_compile_options(${target})
 endfunction()
 
-# afterimage_tests(store LABEL unit LINK afterimage_testing): one test program from all x_test.cc of this folder.
+# afterimage_tests(store LABEL unit DEPS testing): one test program from all x_test.cc of this folder. It sees what its
+# room sees, and the rooms in DEPS.
 function(afterimage_tests name)
   if(NOT AFTERIMAGE_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(TESTS "" "LABEL" "LINK" ${ARGN})
+  cmake_parse_arguments(TESTS "" "LABEL" "DEPS;LINK" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*_test.cc)
   set(target ${name}_tests)
   add_executable(${target} ${sources})
-  target_link_libraries(${target} PRIVATE afterimage_${name} ${TESTS_LINK} GTest::gtest_main)
+  get_target_property(sees afterimage_${name} AFTERIMAGE_SEES)
+  afterimage_see(${target} ${sees} ${TESTS_DEPS})
+  list(TRANSFORM TESTS_DEPS PREPEND afterimage_)
+  target_link_libraries(${target} PRIVATE afterimage_${name} ${TESTS_DEPS} ${TESTS_LINK} GTest::gtest_main)
   afterimage_compile_options(${target})
   add_test(NAME ${name} COMMAND ${target})
   # Without OMP_WAIT_POLICY two threads on a busy machine spend their time waiting for each other at full speed.

@@ -81,7 +81,7 @@ class Sequence {
   virtual Status Inject(std::span<KvSource* const> chunks, std::span<const float> logits) = 0;
 
   // Computes the segments not injected, one canonical step each. Pictures are encoded unless the prompt holds their
-  // encoder output. After an error the sequence is empty.
+  // encoder output. After an error the sequence is empty. Errors: kInternal, also for logits that are not finite.
   virtual Status Prefill() = 0;
 
   // The logits after the prompt's last token. [vocab_size]. REQUIRES: Prefill done, Generate not called.
@@ -103,11 +103,11 @@ class Engine {
 
   virtual const EngineInfo& info() const = 0;
 
-  // Errors: kInvalidArgument (a picture for a text model, an unknown chat template), kTooLarge (does not fit the
-  // context with one token to spare).
+  // REQUIRES: the engine outlives the prompt. Errors: kInvalidArgument (a picture for a text model, an unknown chat
+  // template, sampling out of range), kTooLarge (does not fit the context with one token to spare).
   virtual Result<std::unique_ptr<Prompt>> Prepare(const Request& request) = 0;
 
-  // A place in the context for this prompt. REQUIRES: the prompt is this engine's and outlives the sequence.
+  // A place in the context for this prompt. REQUIRES: the prompt is this engine's, and both outlive the sequence.
   // Errors: kBusy when all places are taken.
   virtual Result<std::unique_ptr<Sequence>> Start(Prompt& prompt) = 0;
 

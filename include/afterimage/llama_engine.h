@@ -36,7 +36,8 @@ struct LlamaOptions {
 // Loads the model and tests, by capturing and reading back a few tokens, that this build's state bytes are the ones
 // the adapter understands. If not, or if the model keeps state the adapter does not understand, the engine still
 // answers and says why it does not cache (EngineInfo::cache_refusal).
-// Errors: kNotFound, kInvalidArgument, kUnsupported.
+// REQUIRES: the clock outlives the engine.
+// Errors: kNotFound, kInvalidArgument, kUnsupported, kTooLarge, kIo, kInternal.
 Result<std::unique_ptr<Engine>> NewLlamaEngine(const LlamaOptions& options, const Clock& clock = SteadyClock());
 
 }  // namespace afterimage

@@ -7,7 +7,7 @@
 // So whatever is put back from storage, the rest is computed by exactly the operations of a cold run on exactly the
 // same values, and the result is the same to the bit. That the last token stands alone gives every full hit the same
 // cheap last step, and keeps a run that ends a prompt (computed without its last token) apart from one that does not.
-// The cost: a few per cent of a cold prefill at most (README, measured by `afterimage bench reuse`).
+// The cost: one more step for every prompt and for every 128 tokens of text (README, measured by `bench reuse`).
 #ifndef AFTERIMAGE_PROMPT_H_
 #define AFTERIMAGE_PROMPT_H_
 

@@ -3,9 +3,9 @@
 // A Result<T> holds a T or an Error; a Status holds nothing or an Error. A miss is a value (an empty optional),
 // not an error. No exception crosses the library's interfaces.
 //
-//   Result<Image> image = DecodeImage(bytes, limits);
-//   if (!image.ok()) return image.error();
-//   Use(*image);
+//   Result<Digest> digest = digests.Of(path);
+//   if (!digest.ok()) return digest.error();
+//   Use(*digest);
 #ifndef AFTERIMAGE_RESULT_H_
 #define AFTERIMAGE_RESULT_H_
 

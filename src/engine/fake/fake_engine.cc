@@ -80,7 +80,8 @@ class FakePrompt : public Prompt {
 
 class FakeFusion : public FusionProvider {
  public:
-  FakeFusion(ManualClock& clock, const FakeCosts& costs) : clock_(clock), costs_(costs) {}
+  FakeFusion(const Engine* engine, ManualClock& clock, const FakeCosts& costs)
+      : engine_(engine), clock_(clock), costs_(costs) {}
 
   std::string name() const override { return "fake/1"; }
 
@@ -104,13 +105,16 @@ class FakeFusion : public FusionProvider {
   }
 
  private:
-  static bool IsPicture(const Prompt& prompt, size_t segment) {
-    return segment < prompt.segments().size() && prompt.segments()[segment].kind == Segment::Kind::kImage;
+  bool IsPicture(const Prompt& prompt, size_t segment) const {
+    const auto* ours = dynamic_cast<const FakePrompt*>(&prompt);
+    return ours != nullptr && ours->engine() == engine_ && segment < prompt.segments().size() &&
+           prompt.segments()[segment].kind == Segment::Kind::kImage;
   }
   static std::vector<int64_t> ShapeOf(const Prompt& prompt, size_t segment) {
     return {prompt.segments()[segment].n_tokens, kFusionFloats};
   }
 
+  const Engine* engine_;
   ManualClock& clock_;
   const FakeCosts& costs_;
 };
@@ -208,7 +212,7 @@ class FakeSequence : public Sequence {
   }
 
   Result<std::vector<std::vector<std::byte>>> Capture(size_t first, size_t count) override {
-    if (count == 0 || first + count > n_done_) {
+    if (count == 0 || first > n_done_ || count > n_done_ - first) {
       return Error{Errc::kInvalidArgument, "only segments that were prefilled can be captured"};
     }
     std::vector<std::vector<std::byte>> all;
@@ -263,7 +267,7 @@ class FakeSequence : public Sequence {
 class FakeEngine : public Engine {
  public:
   FakeEngine(const FakeOptions& options, ManualClock& clock)
-      : options_(options), clock_(clock), fusion_(clock, options_.costs) {
+      : options_(options), clock_(clock), fusion_(this, clock, options_.costs) {
     info_.name = "fake";
     info_.model = options.weights;
     info_.identity.compatibility = IdentityPart(IdentityPart::Fields{{"weights", options.weights}});
@@ -293,6 +297,7 @@ class FakeEngine : public Engine {
           continue;
         }
         const auto& image = std::get<std::shared_ptr<const Image>>(part);
+        if (image == nullptr) return Error{Errc::kInvalidArgument, "a picture of the request is null"};
         PromptPiece& piece = pieces.emplace_back();
         piece.n_tokens = piece.n_positions = options_.image_tokens;
         piece.image = static_cast<int>(images.size());

@@ -10,6 +10,7 @@
 #include "engine/llama/llama_prompt.h"
 #include "engine/llama/llama_runtime.h"
 #include "engine/llama/llama_sequence.h"
+#include "engine/llama/sampler.h"
 
 namespace afterimage {
 namespace {
@@ -61,11 +62,13 @@ class LlamaEngine : public Engine {
         info_(InfoOf(*runtime_, std::move(identity))),
         preprocessing_(PreprocessingOf(info_.identity)),
         chat_template_(std::move(chat_template)),
-        clock_(clock) {}
+        clock_(clock),
+        fusion_(*runtime_) {}
 
   const EngineInfo& info() const override { return info_; }
 
   Result<std::unique_ptr<Prompt>> Prepare(const Request& request) override {
+    if (const Result<Sampler> sampler = Sampler::Make(request.sampling); !sampler.ok()) return sampler.error();
     Result<std::unique_ptr<LlamaPrompt>> prompt = LlamaPrompt::Make(*runtime_, request, chat_template_, preprocessing_);
     if (!prompt.ok()) return prompt.error();
     return std::unique_ptr<Prompt>(std::move(*prompt));
@@ -105,10 +108,14 @@ std::string LlamaOptions::DefaultFileDigestCache() {
 }
 
 Result<std::unique_ptr<Engine>> NewLlamaEngine(const LlamaOptions& options, const Clock& clock) {
+  const std::string stamps = FileStamps(options);
   Result<std::unique_ptr<LlamaRuntime>> runtime = LlamaRuntime::Load(options);
   if (!runtime.ok()) return runtime.error();
   Result<Identity> identity = IdentityOf(**runtime, options);
   if (!identity.ok()) return identity.error();
+  if (FileStamps(options) != stamps) {
+    return Error{Errc::kIo, "a model file changed while it was being loaded; try again"};
+  }
   return std::unique_ptr<Engine>(
       std::make_unique<LlamaEngine>(std::move(*runtime), std::move(*identity), options.chat_template, clock));
 }

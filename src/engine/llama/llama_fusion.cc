@@ -3,28 +3,27 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/llama/llama_prompt.h"
-
 namespace afterimage {
 namespace {
 
 constexpr char kTensorName[] = "projector_output";
-
-// The prompt as ours, if `segment` is one of its pictures.
-Result<LlamaPrompt*> PictureOf(Prompt& prompt, size_t segment) {
-  auto* ours = dynamic_cast<LlamaPrompt*>(&prompt);
-  if (ours == nullptr) return Error{Errc::kInvalidArgument, "the prompt was made by another engine"};
-  if (segment >= prompt.segments().size() || prompt.segments()[segment].kind != Segment::Kind::kImage) {
-    return Error{Errc::kInvalidArgument, "the segment is not a picture"};
-  }
-  return ours;
-}
 
 std::vector<int64_t> ShapeOf(const LlamaPrompt& prompt, size_t segment) {
   return {prompt.segments()[segment].n_tokens, prompt.runtime().image_row_floats()};
 }
 
 }  // namespace
+
+Result<LlamaPrompt*> LlamaFusion::PictureOf(Prompt& prompt, size_t segment) const {
+  auto* ours = dynamic_cast<LlamaPrompt*>(&prompt);
+  if (ours == nullptr || &ours->runtime() != &runtime_) {
+    return Error{Errc::kInvalidArgument, "the prompt was prepared by another engine"};
+  }
+  if (segment >= prompt.segments().size() || prompt.segments()[segment].kind != Segment::Kind::kImage) {
+    return Error{Errc::kInvalidArgument, "the segment is not a picture"};
+  }
+  return ours;
+}
 
 Result<std::vector<NamedTensor>> LlamaFusion::Capture(Prompt& prompt, size_t segment) {
   const Result<LlamaPrompt*> ours = PictureOf(prompt, segment);

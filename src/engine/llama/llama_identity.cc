@@ -1,6 +1,7 @@
 #include "engine/llama/llama_identity.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <string_view>
@@ -100,6 +101,19 @@ std::vector<std::string> ModelFiles(const std::string& path) {
   std::vector<std::string> files;
   for (int i = 1; i <= std::stoi(digits); ++i) files.push_back(fmt::format("{}-{:05}-of-{}.gguf", prefix, i, digits));
   return files;
+}
+
+std::string FileStamps(const LlamaOptions& options) {
+  std::vector<std::string> files = ModelFiles(options.model_path);
+  files.push_back(options.mmproj_path);
+  std::string stamps;
+  for (const std::string& file : files) {
+    struct stat info{};
+    if (::stat(file.c_str(), &info) != 0) continue;
+    stamps += fmt::format("{} {} {} {}.{} {}.{};", info.st_dev, info.st_ino, info.st_size, info.st_mtim.tv_sec,
+                          info.st_mtim.tv_nsec, info.st_ctim.tv_sec, info.st_ctim.tv_nsec);
+  }
+  return stamps;
 }
 
 Digest PreprocessingOf(const Identity& identity) {

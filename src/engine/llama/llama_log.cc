@@ -11,14 +11,11 @@ namespace {
 
 constexpr size_t kMaxKept = 2000;
 
-std::mutex log_mutex;
-std::string last_errors;  // guarded by log_mutex
+// Of the calls this thread made: one client's error must not be told to another.
+thread_local std::string last_errors;
 
 void OnLog(ggml_log_level level, const char* text, void*) {
-  if (level != GGML_LOG_LEVEL_ERROR || text == nullptr) return;
-  const std::lock_guard lock(log_mutex);
-  if (last_errors.size() > kMaxKept) return;
-  last_errors += text;
+  if (level == GGML_LOG_LEVEL_ERROR && text != nullptr && last_errors.size() < kMaxKept) last_errors += text;
 }
 
 }  // namespace
@@ -33,11 +30,7 @@ void CaptureLlamaLog() {
 }
 
 std::string TakeLlamaErrors() {
-  std::string errors;
-  {
-    const std::lock_guard lock(log_mutex);
-    errors = std::exchange(last_errors, {});
-  }
+  std::string errors = std::exchange(last_errors, {});
   while (!errors.empty() && errors.back() == '\n') errors.pop_back();
   for (char& c : errors) {
     if (c == '\n') c = ';';

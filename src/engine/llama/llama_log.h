@@ -10,7 +10,7 @@ namespace afterimage {
 // Installs the callback, once per program.
 void CaptureLlamaLog();
 
-// The errors logged since the last call, on one line; empty when there were none.
+// The errors logged by calls of this thread since the last time, on one line; empty when there were none.
 std::string TakeLlamaErrors();
 
 }  // namespace afterimage

@@ -167,6 +167,11 @@ Result<std::unique_ptr<LlamaPrompt>> LlamaPrompt::Make(LlamaRuntime& runtime, co
     while (mtmd_input_chunk_get_type(mtmd_input_chunks_get(counted.get(), next)) != MTMD_INPUT_CHUNK_TYPE_IMAGE) ++next;
     prompt->chunk_index_[i] = next;
     prompt->image_chunks_[i] = mtmd_input_chunks_get(counted.get(), next++);
+    if (!runtime.FitsOneBatch(prompt->image_chunks_[i])) {
+      return Error{Errc::kTooLarge, fmt::format("a picture of {} tokens must be computed in one batch, which holds {}; "
+                                                "make the batch larger (--batch)",
+                                                prompt->segments()[i].n_tokens, runtime.batch_tokens())};
+    }
   }
   prompt->text_ = std::move(rendered->text);
   prompt->images_ = std::move(rendered->images);

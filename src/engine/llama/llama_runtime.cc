@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <thread>
 
 #include "engine/llama/cache_refusal.h"
+#include "engine/llama/guarded.h"
 #include "engine/llama/llama_log.h"
 
 namespace afterimage {
@@ -97,10 +97,9 @@ Result<std::unique_ptr<LlamaRuntime>> LlamaRuntime::Load(const LlamaOptions& opt
     if (Status status = CheckFile("--mmproj", options.mmproj_path); !status.ok()) return status.error();
   }
   std::unique_ptr<LlamaRuntime> runtime(new LlamaRuntime());
-  try {
+  const Status loaded = Guarded("loading the model", [&]() -> Status {
     for (const auto load : {&LlamaRuntime::LoadModel, &LlamaRuntime::LoadContext, &LlamaRuntime::LoadProjector}) {
-      TakeLlamaErrors();
-      if (Status status = (*runtime.*load)(options); !status.ok()) return status.error();
+      if (Status status = (*runtime.*load)(options); !status.ok()) return status;
     }
     ModelTraits traits = TraitsOf(runtime->model());
     traits.k_type = options.k_type;
@@ -112,9 +111,9 @@ Result<std::unique_ptr<LlamaRuntime>> LlamaRuntime::Load(const LlamaOptions& opt
     } else {
       runtime->state_format_ = runtime->LearnState();
     }
-  } catch (const std::exception& e) {
-    return Error{Errc::kInternal, fmt::format("llama.cpp threw while loading: {}", e.what())};
-  }
+    return {};
+  });
+  if (!loaded.ok()) return loaded.error();
   return runtime;
 }
 
@@ -213,14 +212,11 @@ Result<mtmd::input_chunks_ptr> LlamaRuntime::Tokenize(const std::string& text,
   }
   mtmd::input_chunks_ptr chunks(mtmd_input_chunks_init());
   const mtmd_input_text input{text.data(), text.size(), /*add_special=*/true, /*parse_special=*/true};
-  try {
+  return Guarded("tokenising the prompt", [&]() -> Result<mtmd::input_chunks_ptr> {
     const int32_t code = mtmd_tokenize(mtmd_.get(), chunks.get(), &input, pointers.data(), pointers.size());
-    if (code == 0) return chunks;
-    return FromLog(Errc::kInvalidArgument, code == 1 ? "pictures and their places in the prompt do not match"
-                                                     : "a picture could not be preprocessed");
-  } catch (const std::exception& e) {
-    return Error{Errc::kInvalidArgument, fmt::format("the prompt could not be tokenised: {}", e.what())};
-  }
+    if (code == 0) return std::move(chunks);
+    return FromLog(Errc::kInvalidArgument, "the prompt could not be tokenised, or a picture not be preprocessed");
+  });
 }
 
 size_t LlamaRuntime::ImageIndexOf(const mtmd_input_chunk* chunk) {
@@ -229,31 +225,31 @@ size_t LlamaRuntime::ImageIndexOf(const mtmd_input_chunk* chunk) {
 }
 
 Result<std::vector<llama_token>> LlamaRuntime::Tokenize(const std::string& text) const {
-  std::vector<llama_token> tokens(text.size() + 2);
-  try {
+  return Guarded("tokenising the prompt", [&]() -> Result<std::vector<llama_token>> {
+    std::vector<llama_token> tokens(text.size() + 2);
     const int32_t n = llama_tokenize(vocab(), text.data(), static_cast<int32_t>(text.size()), tokens.data(),
                                      static_cast<int32_t>(tokens.size()), /*add_special=*/true,
                                      /*parse_special=*/true);
     if (n < 0) return Error{Errc::kInternal, "the tokenizer gave more tokens than bytes"};
     tokens.resize(static_cast<size_t>(n));
     return tokens;
-  } catch (const std::exception& e) {
-    return Error{Errc::kInvalidArgument, fmt::format("the prompt could not be tokenised: {}", e.what())};
-  }
+  });
 }
 
 Result<std::vector<float>> LlamaRuntime::Encode(const mtmd_input_chunk* chunk) {
   const std::lock_guard lock(model_mutex_);
-  if (mtmd_encode_chunk(mtmd_.get(), chunk) != 0) return FromLog(Errc::kInternal, "the vision encoder failed");
-  const float* out = mtmd_get_output_embd(mtmd_.get());
-  const size_t n = mtmd_input_chunk_get_n_tokens(chunk) * static_cast<size_t>(image_row_floats());
-  return std::vector<float>(out, out + n);
+  return Guarded("encoding a picture", [&]() -> Result<std::vector<float>> {
+    if (mtmd_encode_chunk(mtmd_.get(), chunk) != 0) return FromLog(Errc::kInternal, "the vision encoder failed");
+    const float* out = mtmd_get_output_embd(mtmd_.get());
+    const size_t n = mtmd_input_chunk_get_n_tokens(chunk) * static_cast<size_t>(image_row_floats());
+    return std::vector<float>(out, out + n);
+  });
 }
 
 Status LlamaRuntime::DecodeText(llama_seq_id sequence, std::span<const llama_token> tokens, llama_pos first_position,
                                 std::vector<float>* logits) {
   const std::lock_guard lock(model_mutex_);
-  return DecodeLocked(sequence, tokens, first_position, logits);
+  return Guarded("computing text", [&] { return DecodeLocked(sequence, tokens, first_position, logits); });
 }
 
 Status LlamaRuntime::DecodeLocked(llama_seq_id sequence, std::span<const llama_token> tokens, llama_pos first_position,
@@ -288,14 +284,21 @@ Status LlamaRuntime::DecodeLocked(llama_seq_id sequence, std::span<const llama_t
 Status LlamaRuntime::DecodeImage(llama_seq_id sequence, const mtmd_input_chunk* chunk,
                                  std::span<const float> embeddings, llama_pos first_position) {
   const std::lock_guard lock(model_mutex_);
-  llama_pos next = 0;
-  // The helper reads the embeddings; its parameter is only not declared so.
-  const int32_t code =
-      mtmd_helper_decode_image_chunk(mtmd_.get(), context_.get(), chunk, const_cast<float*>(embeddings.data()),
-                                     first_position, sequence, batch_tokens_, &next, nullptr, nullptr);
-  if (code != 0) return FromLog(Errc::kInternal, fmt::format("llama_decode of a picture returned {}", code));
-  llama_synchronize(context_.get());
-  return {};
+  return Guarded("computing a picture", [&]() -> Status {
+    llama_pos next = 0;
+    // The helper reads the embeddings; its parameter is only not declared so.
+    const int32_t code =
+        mtmd_helper_decode_image_chunk(mtmd_.get(), context_.get(), chunk, const_cast<float*>(embeddings.data()),
+                                       first_position, sequence, batch_tokens_, &next, nullptr, nullptr);
+    if (code != 0) return FromLog(Errc::kInternal, fmt::format("llama_decode of a picture returned {}", code));
+    llama_synchronize(context_.get());
+    return {};
+  });
+}
+
+bool LlamaRuntime::FitsOneBatch(const mtmd_input_chunk* chunk) const {
+  return !mtmd_decode_use_non_causal(mtmd_.get(), chunk) ||
+         mtmd_input_chunk_get_n_tokens(chunk) <= static_cast<size_t>(batch_tokens_);
 }
 
 Result<std::span<const std::byte>> LlamaRuntime::SaveLocked(llama_seq_id sequence, StagingBuffer& staging) {
@@ -329,7 +332,7 @@ Result<std::vector<std::vector<std::byte>>> LlamaRuntime::CaptureRows(llama_seq_
     }
     return all;
   };
-  Result<std::vector<std::vector<std::byte>>> rows = cut();
+  Result<std::vector<std::vector<std::byte>>> rows = Guarded("capturing rows", cut);
   GiveBackStaging(std::move(staging));
   return rows;
 }
@@ -348,16 +351,19 @@ void LlamaRuntime::Clear(llama_seq_id sequence) {
   ClearLocked(sequence);
 }
 
-void LlamaRuntime::Scrub(llama_seq_id sequence, int n_cells) {
+Status LlamaRuntime::Scrub(llama_seq_id sequence, int n_cells) {
   Clear(sequence);
-  if (!state_format_.ok() || n_cells <= 0) return;
-  std::vector<StateCell> cells(static_cast<size_t>(std::min(n_cells, context_tokens())));
-  for (size_t i = 0; i < cells.size(); ++i) cells[i].position = static_cast<int32_t>(i);
-  std::unique_ptr<StagingBuffer> staging = TakeStaging();
-  StateBuilder builder(*state_format_, cells, *staging);
-  for (const std::span<std::byte> part : builder.RowsOf(0, cells.size())) std::ranges::fill(part, std::byte{0});
-  if (LoadState(sequence, builder.blob()).ok()) Clear(sequence);
-  GiveBackStaging(std::move(staging));
+  if (!state_format_.ok() || n_cells <= 0) return {};
+  return Guarded("scrubbing", [&]() -> Status {
+    std::vector<StateCell> cells(static_cast<size_t>(std::min(n_cells, context_tokens())));
+    for (size_t i = 0; i < cells.size(); ++i) cells[i].position = static_cast<int32_t>(i);
+    StagingBuffer staging;
+    StateBuilder builder(*state_format_, cells, staging);
+    for (const std::span<std::byte> part : builder.RowsOf(0, cells.size())) std::ranges::fill(part, std::byte{0});
+    if (Status status = LoadState(sequence, builder.blob()); !status.ok()) return status;
+    Clear(sequence);
+    return {};
+  });
 }
 
 void LlamaRuntime::ClearLocked(llama_seq_id sequence) {

@@ -58,11 +58,15 @@ class LlamaRuntime {
   // Runs the vision encoder and projector. [n_tokens, image_row_floats]
   Result<std::vector<float>> Encode(const mtmd_input_chunk* chunk);
 
-  // One batch each. With `logits`, those of the last token are copied there. REQUIRES: at most batch_tokens tokens.
+  // One batch. With `logits`, those of the last token are copied there. REQUIRES: at most batch_tokens() tokens.
   Status DecodeText(llama_seq_id sequence, std::span<const llama_token> tokens, llama_pos first_position,
                     std::vector<float>* logits);
+  // Batches of batch_tokens(). REQUIRES: FitsOneBatch(chunk)
   Status DecodeImage(llama_seq_id sequence, const mtmd_input_chunk* chunk, std::span<const float> embeddings,
                      llama_pos first_position);
+
+  // False for a picture whose tokens must see each other in one batch and do not fit one.
+  bool FitsOneBatch(const mtmd_input_chunk* chunk) const;
 
   // The rows of some runs of cells of a sequence, in canonical form. REQUIRES: state_format().ok()
   Result<std::vector<std::vector<std::byte>>> CaptureRows(llama_seq_id sequence,
@@ -72,9 +76,10 @@ class LlamaRuntime {
 
   void Clear(llama_seq_id sequence);
   // Clear, and zeros in the first `n_cells` cells: for when values that are not finite may lie there (AllFinite).
-  void Scrub(llama_seq_id sequence, int n_cells);
+  // Without a known state format it can only clear. Errors: kTooLarge, kInternal; the values are still there then.
+  Status Scrub(llama_seq_id sequence, int n_cells);
 
-  // A sequence nobody uses, or nullopt. Clear it before giving it back.
+  // A sequence nobody uses, or nullopt. Clear or scrub it before giving it back.
   std::optional<llama_seq_id> TakeSequence();
   void GiveBackSequence(llama_seq_id sequence);
 

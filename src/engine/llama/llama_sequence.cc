@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/utf8.h"
+#include "engine/llama/guarded.h"
 #include "engine/llama/sampler.h"
 
 namespace afterimage {
@@ -21,27 +22,33 @@ std::string PieceOf(const llama_vocab* vocab, llama_token token) {
   return piece;
 }
 
+Error NotFinite() { return Error{Errc::kInternal, "the model computed logits that are not finite"}; }
+
 bool IsFinite(std::span<const float> values) { return AllFinite(std::as_bytes(values), GGML_TYPE_F32); }
 
 }  // namespace
 
 LlamaSequence::~LlamaSequence() {
-  Empty();
-  runtime_.GiveBackSequence(id_);
+  // A place that could not be cleaned is not given to anybody again.
+  if (Empty().ok()) runtime_.GiveBackSequence(id_);
 }
 
-void LlamaSequence::Empty() {
-  // Rows put back were looked at. Rows the model computed were not; but had one held a value that is not finite, the
-  // logits computed over them would show it.
-  const bool clean = n_cells_computed_ == 0 || (!logits_.empty() && IsFinite(logits_));
-  if (clean) {
-    runtime_.Clear(id_);
+Status LlamaSequence::Empty() {
+  // Rows put back were looked at. Rows the model computed are looked at when they are captured; when they are not, the
+  // logits computed over them show it: one value that is not a number makes them all so. (An infinity can hide behind a
+  // weight of zero; a model that computes one is broken in ways we do not mend.)
+  const bool computed_unseen = n_cells_computed_ > 0 && (logits_.empty() || !IsFinite(logits_));
+  Status status;
+  if (dirty_ || computed_unseen) {
+    status = runtime_.Scrub(id_, stats_.tokens_reused + n_cells_computed_);
   } else {
-    runtime_.Scrub(id_, stats_.tokens_reused + n_cells_computed_);
+    runtime_.Clear(id_);
   }
   n_done_ = 0;
   n_cells_computed_ = 0;
+  dirty_ = false;
   logits_.clear();
+  return status;
 }
 
 Status LlamaSequence::CheckChunks(std::span<KvSource* const> chunks, std::span<const float> logits) const {
@@ -72,7 +79,7 @@ Status LlamaSequence::CheckChunks(std::span<KvSource* const> chunks, std::span<c
 Status LlamaSequence::Inject(std::span<KvSource* const> chunks, std::span<const float> logits) {
   if (Status status = CheckChunks(chunks, logits); !status.ok()) return status;
   std::unique_ptr<StagingBuffer> staging = runtime_.TakeStaging();
-  Status status = Load(chunks, *staging);
+  Status status = Guarded("putting rows back", [&] { return Load(chunks, *staging); });
   runtime_.GiveBackStaging(std::move(staging));
   if (!status.ok()) return status;
   n_done_ = chunks.size();
@@ -118,9 +125,9 @@ Status LlamaSequence::Prefill() {
   while (n_done_ < prompt_.segments().size()) {
     n_cells_computed_ += prompt_.segments()[n_done_].n_tokens;
     if (Status status = PrefillSegment(n_done_); !status.ok()) {
-      Empty();
+      const Status emptied = Empty();
       stats_ = {};
-      return status;
+      return emptied.ok() ? status : emptied;
     }
     stats_.tokens_computed += prompt_.segments()[n_done_].n_tokens;
     ++n_done_;
@@ -133,7 +140,9 @@ Status LlamaSequence::PrefillSegment(size_t index) {
   if (segment.kind == Segment::Kind::kText) {
     const StageTimer timer(clock_, stats_.prefill_ms);
     const bool last = index + 1 == prompt_.segments().size();
-    return runtime_.DecodeText(id_, segment.tokens, segment.first_position, last ? &logits_ : nullptr);
+    Status status = runtime_.DecodeText(id_, segment.tokens, segment.first_position, last ? &logits_ : nullptr);
+    if (status.ok() && last && !IsFinite(logits_)) return NotFinite();
+    return status;
   }
   ++(prompt_.has_encoder_output(index) ? stats_.images_put_back : stats_.images_encoded);
   const Result<std::span<const float>> output = [&] {
@@ -186,6 +195,7 @@ Result<Answer> LlamaSequence::Generate(const Sampling& sampling, const TextCallb
     if (Status status = runtime_.DecodeText(id_, std::span(&token, 1), position, &logits_); !status.ok()) {
       return status.error();
     }
+    if (!IsFinite(logits_)) return NotFinite();
   }
   emit(utf8.Finish());
   return answer;
@@ -193,12 +203,14 @@ Result<Answer> LlamaSequence::Generate(const Sampling& sampling, const TextCallb
 
 Result<std::vector<std::vector<std::byte>>> LlamaSequence::Capture(size_t first, size_t count) {
   if (!runtime_.state_format().ok()) return runtime_.state_format().error();
-  if (first + count > n_done_ || count == 0) {
+  if (count == 0 || first > n_done_ || count > n_done_ - first) {
     return Error{Errc::kInvalidArgument, "only segments that were prefilled can be captured"};
   }
   std::vector<std::vector<StateCell>> runs;
   for (size_t i = first; i < first + count; ++i) runs.push_back(prompt_.CellsOf(i));
-  return runtime_.CaptureRows(id_, runs);
+  Result<std::vector<std::vector<std::byte>>> rows = runtime_.CaptureRows(id_, runs);
+  dirty_ = dirty_ || !rows.ok();  // one reason is that they are not finite
+  return rows;
 }
 
 }  // namespace afterimage

@@ -32,7 +32,8 @@ class LlamaSequence : public Sequence {
   Status Load(std::span<KvSource* const> chunks, StagingBuffer& staging);
   Status PrefillSegment(size_t segment);
   // Takes everything out of the context, and makes sure that nothing left behind can reach a later request.
-  void Empty();
+  // Errors: that could not be done.
+  Status Empty();
   bool IsStop(const Sampling& sampling, llama_token token) const;
 
   LlamaRuntime& runtime_;
@@ -42,6 +43,7 @@ class LlamaSequence : public Sequence {
   size_t n_done_ = 0;          // segments in the context
   int n_cells_computed_ = 0;   // cells the model wrote, of the prompt or the answer
   std::vector<float> logits_;  // after the last token in the context; empty until the prompt is whole
+  bool dirty_ = false;         // rows in the context may hold values that are not finite
   SequenceStats stats_;
 };
 

@@ -3,6 +3,7 @@
 #define AFTERIMAGE_ENGINE_LLAMA_LLAMA_TEST_MODELS_H_
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -13,7 +14,9 @@ namespace afterimage {
 
 inline LlamaOptions TestOptions(const std::string& shape) {
   const RandomModelFiles files =
-      WriteRandomModel(NamedShape(shape).value(), testing::TempDir() + "/afterimage-test-models").value();
+      WriteRandomModel(NamedShape(shape).value(),
+                       testing::TempDir() + "/afterimage-test-models-" + std::to_string(getuid()))
+          .value();
   LlamaOptions options;
   options.model_path = files.model_path;
   options.mmproj_path = files.mmproj_path;

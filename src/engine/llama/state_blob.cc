@@ -184,6 +184,7 @@ bool AllFinite(std::span<const std::byte> rows, const StateFormat& format, size_
 
 std::span<std::byte> StagingBuffer::Get(size_t size) {
   if (size > capacity_) {
+    capacity_ = 0;
     bytes_.reset();  // before the new one: never hold both
     bytes_ = std::make_unique_for_overwrite<std::byte[]>(size);
     capacity_ = size;
