@@ -335,7 +335,7 @@ void PrintTable(const ShapeResult& result, int pairs) {
   const Summary step = Ratio(result.last_step_ms, plain.ttft_ms);
   const Summary step_alone = Ratio(result.last_step_ms, plain.without_encoder_ms);
   fmt::print(
-      "\ncanonical steps: a cold run takes {:+.1f} % [{:+.1f}, {:+.1f}] of plain; their one more step takes {:.2f} %, "
+      "\ncanonical steps cost a cold run {:+.1f} % [{:+.1f}, {:+.1f}]; their one more step takes {:.2f} %, "
       "without the encoder {:.2f} %\n",
       100 * (cost.median - 1), 100 * (cost.low - 1), 100 * (cost.high - 1), 100 * step.median, 100 * step_alone.median);
   for (const WayIndex index : {kNewQuestion, kLastToken, kFullHit}) {

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/posix_file.h"
 #include "core/sha256.h"
 
 namespace afterimage {
@@ -45,21 +46,6 @@ struct Entry {
   Digest digest;
   FileKey key;
 };
-
-struct Fd {
-  explicit Fd(int descriptor) : number(descriptor) {}
-  ~Fd() {
-    if (number >= 0) close(number);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  const int number;
-};
-
-Error SystemError(std::string_view path, int error) {
-  if (error == ENOENT || error == ENOTDIR) return Error{Errc::kNotFound, fmt::format("There is no file '{}'.", path)};
-  return Error{Errc::kIo, fmt::format("Cannot read '{}': {}.", path, std::system_category().message(error))};
-}
 
 // Wraps for years past 2262, which file systems can store: it stays a good key, where signed overflow would be none.
 int64_t Nanoseconds(const timespec& time) {
@@ -93,7 +79,7 @@ Result<Digest> HashFile(int fd, std::string_view path) {
   std::vector<std::byte> piece(kPieceBytes);
   for (uint64_t offset = 0;;) {
     const ssize_t n = ReadAt(fd, piece, offset);
-    if (n < 0) return SystemError(path, errno);
+    if (n < 0) return ReadError(path, errno);
     sha.AddRaw(std::span(piece).first(static_cast<size_t>(n)));
     if (static_cast<size_t>(n) < piece.size()) return sha.Finish();
     offset += static_cast<uint64_t>(n);
@@ -198,7 +184,7 @@ Result<Digest> FileDigests::Of(const std::string& path) {
   // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info{};
-  if (file.number < 0 || fstat(file.number, &info) != 0) return SystemError(path, errno);
+  if (file.number < 0 || fstat(file.number, &info) != 0) return ReadError(path, errno);
   if (!S_ISREG(info.st_mode)) {
     return Error{Errc::kIo, fmt::format("Cannot read '{}': it is a directory or a device, not a file.", path)};
   }

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/posix_file.h"
 #include "core/sha256.h"
 
 namespace afterimage {
@@ -162,26 +163,11 @@ ImageResult DecodeWebp(std::span<const uint8_t> file, const ImageLimits& limits)
   return Image::FromRgb(static_cast<uint32_t>(features.width), static_cast<uint32_t>(features.height), std::move(*rgb));
 }
 
-struct Fd {
-  explicit Fd(int descriptor) : number(descriptor) {}
-  ~Fd() {
-    if (number >= 0) close(number);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  const int number;
-};
-
-Error SystemError(std::string_view path, int error) {
-  if (error == ENOENT || error == ENOTDIR) return Error{Errc::kNotFound, fmt::format("There is no file '{}'.", path)};
-  return Error{Errc::kIo, fmt::format("Cannot read '{}': {}.", path, std::system_category().message(error))};
-}
-
 Result<std::vector<uint8_t>> ReadFile(const std::string& path, const ImageLimits& limits) {
   // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
   const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info{};
-  if (file.number < 0 || fstat(file.number, &info) != 0) return SystemError(path, errno);
+  if (file.number < 0 || fstat(file.number, &info) != 0) return ReadError(path, errno);
   if (!S_ISREG(info.st_mode)) return Invalid("It is a directory or a device, not a picture file.");
   const auto size = static_cast<uint64_t>(info.st_size);
   if (size > limits.max_file_bytes) return TooManyBytes(size, limits);
@@ -192,7 +178,7 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path, const ImageLimits
   while (filled < size) {
     const ssize_t n = read(file.number, bytes->data() + filled, size - filled);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return SystemError(path, errno);
+    if (n < 0) return ReadError(path, errno);
     if (n == 0) break;
     filled += static_cast<size_t>(n);
   }
