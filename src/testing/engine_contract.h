@@ -31,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& out, const EngineCase& engine) { r
 class EngineContract : public testing::TestWithParam<EngineCase> {
  protected:
   // A question about some pictures, or without them for a text model. A long preface makes several text segments.
-  Request Question(const std::string& text, std::vector<uint32_t> pictures = {1}, bool preface = false) const {
+  Request Question(const std::string& text, const std::vector<uint32_t>& pictures = {1}, bool preface = false) const {
     std::vector<std::shared_ptr<const Image>> images;
     if (GetParam().vision) {
       for (const uint32_t seed : pictures) images.push_back(NoisePicture(seed));
