@@ -3,6 +3,13 @@
 #include <utility>
 
 namespace afterimage {
+namespace {
+
+bool OverLimits(uint64_t bytes, uint64_t blocks, const EvictionLimits& limits) {
+  return (limits.max_bytes != 0 && bytes > limits.max_bytes) || (limits.max_blocks != 0 && blocks > limits.max_blocks);
+}
+
+}  // namespace
 
 uint64_t HeldChunk::blocks() const {
   if (kind != ChunkHeader::Kind::kKv) return 0;
@@ -18,6 +25,8 @@ ChunkInfo HeldChunk::Info(const char* tier) const {
           .compute_ms = compute_ms,
           .tier = tier};
 }
+
+bool HeldChunk::Exceeds(const EvictionLimits& limits) const { return OverLimits(file_bytes, blocks(), limits); }
 
 HeldChunk HeldFrom(const ChunkHeader& header) {
   HeldChunk held;
@@ -49,9 +58,13 @@ bool ChunkTable::Remove(const Digest& id) {
   return true;
 }
 
+bool ChunkTable::Holds(const Digest& id, const Digest& numerics) {
+  const HeldChunk* held = Find(id);
+  return held != nullptr && held->numerics == numerics;
+}
+
 bool ChunkTable::Exceeds(const EvictionLimits& limits) const {
-  return (limits.max_bytes != 0 && stats_.file_bytes > limits.max_bytes) ||
-         (limits.max_blocks != 0 && stats_.blocks > limits.max_blocks);
+  return OverLimits(stats_.file_bytes, stats_.blocks, limits);
 }
 
 std::vector<EvictionEntry> ChunkTable::EvictionEntries(uint64_t fresh_from) const {

@@ -36,6 +36,8 @@ struct HeldChunk {
   SharedChunk bytes;        // memory store: always; disk store: until it is committed
 
   uint64_t blocks() const;
+  // Alone, were nothing else held.
+  bool Exceeds(const EvictionLimits& limits) const;
   ChunkInfo Info(const char* tier) const;
 };
 
@@ -46,6 +48,8 @@ class ChunkTable {
  public:
   // nullptr: not held. Sizes and kind must not be changed through it.
   HeldChunk* Find(const Digest& id);
+  // Whether a chunk of that id is held with those numerics: then a Put changes nothing.
+  bool Holds(const Digest& id, const Digest& numerics);
 
   // Adds, or replaces.
   void Put(const Digest& id, HeldChunk chunk);

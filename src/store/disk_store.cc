@@ -203,17 +203,11 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   HeldChunk held = HeldFrom(header);
   held.file_bytes = FileBytes(header);
   held.compute_ms = info.compute_ms;
-  const auto is_held = [&] {
-    const HeldChunk* old = table_.Find(id);
-    return old != nullptr && old->numerics == header.numerics;
-  };
   const uint64_t bytes = held.file_bytes;
   {
     std::unique_lock lock(mutex_);
-    if (is_held()) return {};
-    const bool too_large = bytes > options_.queue_bytes || (options_.max_bytes != 0 && bytes > options_.max_bytes) ||
-                           (options_.max_blocks != 0 && held.blocks() > options_.max_blocks);
-    if (too_large) {
+    if (table_.Holds(id, header.numerics)) return {};
+    if (bytes > options_.queue_bytes || held.Exceeds(limits())) {
       ++counters_.rejected;
       return Error{Errc::kTooLarge, "a chunk of " + std::to_string(bytes) + " bytes does not fit into the store"};
     }
@@ -224,7 +218,7 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   held.header_sum = HeaderSum(std::span(held.bytes->bytes).first(held.bytes->header_bytes));
   {
     const std::lock_guard lock(mutex_);
-    if (is_held()) {  // by another thread, meanwhile
+    if (table_.Holds(id, header.numerics)) {  // by another thread, meanwhile
       queued_bytes_ -= bytes;
       space_.notify_all();
       return {};

@@ -28,15 +28,10 @@ Status MemoryStore::Put(const ChunkHeader& header, std::span<const std::byte> ro
   HeldChunk held = HeldFrom(header);
   held.file_bytes = FileBytes(header);
   held.compute_ms = info.compute_ms;
-  const auto is_held = [&] {
-    const HeldChunk* old = table_.Find(id);
-    return old != nullptr && old->numerics == header.numerics;
-  };
   {
     const std::lock_guard lock(mutex_);
-    if (is_held()) return {};
-    if ((options_.max_bytes != 0 && held.file_bytes > options_.max_bytes) ||
-        (options_.max_blocks != 0 && held.blocks() > options_.max_blocks)) {
+    if (table_.Holds(id, header.numerics)) return {};
+    if (held.Exceeds({options_.max_bytes, options_.max_blocks})) {
       ++counters_.rejected;
       return Error{Errc::kTooLarge,
                    "a chunk of " + std::to_string(held.file_bytes) + " bytes does not fit into the store"};
@@ -44,7 +39,7 @@ Status MemoryStore::Put(const ChunkHeader& header, std::span<const std::byte> ro
   }
   held.bytes = CopyChunk(header, rows, logits);
   const std::lock_guard lock(mutex_);
-  if (is_held()) return {};  // by another thread, meanwhile
+  if (table_.Holds(id, header.numerics)) return {};  // by another thread, meanwhile
   held.generation = next_generation_++;
   held.created_ns = held.used_ns = clock_.Now().count();
   counters_.bytes_written += held.file_bytes;

@@ -1,8 +1,5 @@
 #include "engine/llama/llama_fusion.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace afterimage {
 namespace {
 
@@ -43,7 +40,7 @@ Status LlamaFusion::Inject(Prompt& prompt, size_t segment, std::span<const Named
       tensors[0].values.size() != static_cast<size_t>(shape[0] * shape[1])) {
     return Error{Errc::kCorrupt, "stored encoder output is not of this picture's shape"};
   }
-  if (!std::ranges::all_of(tensors[0].values, [](float value) { return std::isfinite(value); })) {
+  if (!AllFinite(tensors[0].values)) {
     return Error{Errc::kCorrupt, "stored encoder output holds values that are not finite"};
   }
   (*ours)->PutBackEncoderOutput(segment, tensors[0].values);

@@ -24,8 +24,6 @@ std::string PieceOf(const llama_vocab* vocab, llama_token token) {
 
 Error NotFinite() { return Error{Errc::kInternal, "the model computed logits that are not finite"}; }
 
-bool IsFinite(std::span<const float> values) { return AllFinite(std::as_bytes(values), GGML_TYPE_F32); }
-
 }  // namespace
 
 LlamaSequence::~LlamaSequence() {
@@ -37,7 +35,7 @@ Status LlamaSequence::Empty() {
   // Rows put back were looked at. Rows the model computed are looked at when they are captured; when they are not, the
   // logits computed over them show it: one value that is not a number makes them all so. (An infinity can hide behind a
   // weight of zero; a model that computes one is broken in ways we do not mend.)
-  const bool computed_unseen = n_cells_computed_ > 0 && (logits_.empty() || !IsFinite(logits_));
+  const bool computed_unseen = n_cells_computed_ > 0 && (logits_.empty() || !AllFinite(logits_));
   Status status;
   if (dirty_ || computed_unseen) {
     status = runtime_.Scrub(id_, stats_.tokens_reused + n_cells_computed_);
@@ -64,7 +62,7 @@ Status LlamaSequence::CheckChunks(std::span<KvSource* const> chunks, std::span<c
                  fmt::format("a whole prompt needs its {} last logits, not {}", runtime_.vocab_size(), logits.size())};
   }
   if (!whole && !logits.empty()) return Error{Errc::kInvalidArgument, "logits belong to a whole prompt only"};
-  if (!IsFinite(logits)) return Error{Errc::kCorrupt, "stored logits hold values that are not finite"};
+  if (!AllFinite(logits)) return Error{Errc::kCorrupt, "stored logits hold values that are not finite"};
   const uint64_t row_bytes = runtime_.state_format()->row_bytes();
   for (size_t i = 0; i < chunks.size(); ++i) {
     const uint64_t expected = static_cast<uint64_t>(segments[i].n_tokens) * row_bytes;
@@ -141,7 +139,7 @@ Status LlamaSequence::PrefillSegment(size_t index) {
     const StageTimer timer(clock_, stats_.prefill_ms);
     const bool last = index + 1 == prompt_.segments().size();
     Status status = runtime_.DecodeText(id_, segment.tokens, segment.first_position, last ? &logits_ : nullptr);
-    if (status.ok() && last && !IsFinite(logits_)) return NotFinite();
+    if (status.ok() && last && !AllFinite(logits_)) return NotFinite();
     return status;
   }
   ++(prompt_.has_encoder_output(index) ? stats_.images_put_back : stats_.images_encoded);
@@ -195,7 +193,7 @@ Result<Answer> LlamaSequence::Generate(const Sampling& sampling, const TextCallb
     if (Status status = runtime_.DecodeText(id_, std::span(&token, 1), position, &logits_); !status.ok()) {
       return status.error();
     }
-    if (!IsFinite(logits_)) return NotFinite();
+    if (!AllFinite(logits_)) return NotFinite();
   }
   emit(utf8.Finish());
   return answer;

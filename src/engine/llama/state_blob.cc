@@ -173,6 +173,8 @@ bool AllFinite(std::span<const std::byte> rows, int32_t ggml_type) {
   }
 }
 
+bool AllFinite(std::span<const float> values) { return AllFinite(std::as_bytes(values), GGML_TYPE_F32); }
+
 bool AllFinite(std::span<const std::byte> rows, const StateFormat& format, size_t n_tokens) {
   ByteReader reader(rows);
   for (const StateFormat::Layer& layer : format.layers) {

@@ -80,6 +80,7 @@ Result<std::vector<std::byte>> CutRows(const StateView& view, const StateFormat&
 // later request multiplies it by a weight of zero, which is not zero. So rows that have one are neither kept nor put
 // back. Types other than f32, f16 and bf16 are not looked into. Costs one pass over the bytes.
 bool AllFinite(std::span<const std::byte> rows, int32_t ggml_type);
+bool AllFinite(std::span<const float> values);
 // The same for rows of all layers in canonical form.
 bool AllFinite(std::span<const std::byte> rows, const StateFormat& format, size_t n_tokens);
 
