@@ -46,6 +46,13 @@ struct EngineInfo {
 
 // What one sequence did so far.
 struct SequenceStats {
+  // One canonical step.
+  struct Step {
+    size_t segment = 0;
+    double encode_ms = 0;
+    double prefill_ms = 0;
+  };
+
   int tokens_reused = 0;
   int tokens_computed = 0;  // of the prompt
   int tokens_generated = 0;
@@ -56,6 +63,7 @@ struct SequenceStats {
   double load_ms = 0;     // sources read into place
   double inject_ms = 0;   // the rest of Inject
   double decode_ms = 0;
+  std::vector<Step> steps;  // the computed segments, in order
 };
 
 struct Answer {

@@ -19,16 +19,11 @@
 #include <vector>
 
 #include "afterimage/digest.h"
+#include "afterimage/durability.h"
 #include "afterimage/result.h"
 #include "store/chunk_format.h"
 
 namespace afterimage {
-
-// What stored bytes survive once they are committed.
-enum class Durability {
-  kPower,    // a power cut: files, folders and the catalogue are forced to the disk
-  kProcess,  // the end of the process, kill -9 included: they are left to the kernel
-};
 
 struct ChunkRow {
   Digest id;

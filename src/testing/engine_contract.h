@@ -102,6 +102,25 @@ TEST_P(EngineContract, EveryPrefixHitEqualsTheColdRun) {
   }
 }
 
+TEST_P(EngineContract, StepsAreTheComputedSegmentsAndAddUpToTheTimes) {
+  const Request request = Question("What is on the left?", {1}, true);
+  const Outcome cold = RunRequest(*engine_, request);
+  const Outcome hit = RunRequest(*engine_, request, {FirstOf(cold.rows, 1), {}, {}});
+  for (const Outcome& run : {cold, hit}) {
+    const size_t first = run.stats.tokens_reused == 0 ? 0 : 1;
+    ASSERT_EQ(run.stats.steps.size(), cold.rows.size() - first);
+    double encode_ms = 0;
+    double prefill_ms = 0;
+    for (size_t i = 0; i < run.stats.steps.size(); ++i) {
+      EXPECT_EQ(run.stats.steps[i].segment, i + first);
+      encode_ms += run.stats.steps[i].encode_ms;
+      prefill_ms += run.stats.steps[i].prefill_ms;
+    }
+    EXPECT_NEAR(encode_ms, run.stats.encode_ms, 1e-6);
+    EXPECT_NEAR(prefill_ms, run.stats.prefill_ms, 1e-6);
+  }
+}
+
 TEST_P(EngineContract, ANewQuestionOnAStoredPictureEqualsItsColdRun) {
   const Request asked = Question("What is on the left?", {1}, true);
   const Request fresh = Question("Is there a tree behind the house?", {1}, true);

@@ -158,12 +158,14 @@ class FakeSequence : public Sequence {
   Status Prefill() override {
     for (; n_done_ < prompt_.segments().size(); ++n_done_) {
       const Segment& segment = prompt_.segments()[n_done_];
+      SequenceStats::Step step = {.segment = n_done_};
       if (segment.kind == Segment::Kind::kImage) {
         if (prompt_.has_output(n_done_)) {
           ++stats_.images_put_back;
         } else {
           ++stats_.images_encoded;
-          Spend(stats_.encode_ms, options_.costs.encode_ms_per_image);
+          step.encode_ms = options_.costs.encode_ms_per_image;
+          Spend(stats_.encode_ms, step.encode_ms);
         }
       }
       for (int i = 0; i < segment.n_tokens; ++i) {
@@ -172,7 +174,9 @@ class FakeSequence : public Sequence {
                   segment.first_position + i);
       }
       stats_.tokens_computed += segment.n_tokens;
-      Spend(stats_.prefill_ms, options_.costs.prefill_ms_per_token * segment.n_tokens);
+      step.prefill_ms = options_.costs.prefill_ms_per_token * segment.n_tokens;
+      Spend(stats_.prefill_ms, step.prefill_ms);
+      stats_.steps.push_back(step);
     }
     if (logits_.empty()) logits_ = LogitsAfter(attended_);
     return {};

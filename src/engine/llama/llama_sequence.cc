@@ -122,12 +122,14 @@ Status LlamaSequence::Load(std::span<KvSource* const> chunks, StagingBuffer& sta
 Status LlamaSequence::Prefill() {
   while (n_done_ < prompt_.segments().size()) {
     n_cells_computed_ += prompt_.segments()[n_done_].n_tokens;
+    const SequenceStats before = {.encode_ms = stats_.encode_ms, .prefill_ms = stats_.prefill_ms};
     if (Status status = PrefillSegment(n_done_); !status.ok()) {
       const Status emptied = Empty();
       stats_ = {};
       return emptied.ok() ? status : emptied;
     }
     stats_.tokens_computed += prompt_.segments()[n_done_].n_tokens;
+    stats_.steps.push_back({n_done_, stats_.encode_ms - before.encode_ms, stats_.prefill_ms - before.prefill_ms});
     ++n_done_;
   }
   return {};
