@@ -33,7 +33,9 @@ constexpr const char* kSchema = R"(
     row_check INTEGER NOT NULL);
   CREATE INDEX requests_by_key ON requests (tenant, compatibility, text_key);
   CREATE INDEX requests_by_leaf ON requests (leaf);
-  CREATE TABLE rates (key BLOB PRIMARY KEY NOT NULL, value REAL NOT NULL, weight REAL NOT NULL);
+  CREATE TABLE rates (
+    key BLOB PRIMARY KEY NOT NULL, n REAL NOT NULL, x REAL NOT NULL, y REAL NOT NULL, xx REAL NOT NULL,
+    xy REAL NOT NULL);
   CREATE TABLE meta (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL);
 )";
 
@@ -143,7 +145,9 @@ RequestRow RequestAt(const SqliteStatement& s) {
   return row;
 }
 
-Rate RateAt(const SqliteStatement& s) { return {s.Text(0), s.Real(1), s.Real(2)}; }
+Rate RateAt(const SqliteStatement& s) {
+  return {.key = s.Text(0), .n = s.Real(1), .x = s.Real(2), .y = s.Real(3), .xx = s.Real(4), .xy = s.Real(5)};
+}
 
 // Creates the tables in an empty file, or says why this is no catalogue this build can use.
 Status CheckSchema(SqliteDatabase& database, const std::string& path, bool create) {
@@ -197,8 +201,8 @@ struct Catalogue::Impl {
         {&reader.requests, std::string(kSelectRequests) + " ORDER BY id"},
         {&reader.find_requests,
          std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3 ORDER BY id DESC"},
-        {&reader.find_rate, "SELECT key, value, weight FROM rates WHERE key=?1"},
-        {&reader.rates, "SELECT key, value, weight FROM rates ORDER BY key"},
+        {&reader.find_rate, "SELECT key, n, x, y, xx, xy FROM rates WHERE key=?1"},
+        {&reader.rates, "SELECT key, n, x, y, xx, xy FROM rates ORDER BY key"},
         {&reader.find_meta, "SELECT value FROM meta WHERE key=?1"},
     }};
     return PrepareAll(*reader.database, statements);
@@ -214,7 +218,7 @@ struct Catalogue::Impl {
         {&writer.insert_request,
          "INSERT INTO requests (tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check)"
          " VALUES (?,?,?,?,?,?,?,?)"},
-        {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?)"},
+        {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?,?,?,?)"},
         {&writer.put_meta, "INSERT OR REPLACE INTO meta VALUES (?,?)"},
     }};
     return PrepareAll(*writer.database, statements);
@@ -263,7 +267,7 @@ struct Catalogue::Impl {
     });
     each(batch.requests, [&](const RequestRow& row) { return Insert(row); });
     each(batch.rates, [&](const Rate& rate) {
-      writer.put_rate.Bind(rate.key, rate.value, rate.weight);
+      writer.put_rate.Bind(rate.key, rate.n, rate.x, rate.y, rate.xx, rate.xy);
       return writer.put_rate.Run();
     });
     return status;

@@ -49,10 +49,16 @@ struct RequestRow {
   bool operator==(const RequestRow&) const = default;
 };
 
+// What was measured of one kind of work, as the sums of a least-squares line y = a + b x through all measurements, each
+// weighed down as newer ones come. Sums, not a and b: a fit is continued where the last process left it.
 struct Rate {
   std::string key;
-  double value = 0;
-  double weight = 0;
+  double n = 0;  // of the weights
+  double x = 0;
+  double y = 0;
+  double xx = 0;
+  double xy = 0;
+  bool operator==(const Rate&) const = default;
 };
 
 // One transaction, in this order.
