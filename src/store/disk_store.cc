@@ -206,7 +206,7 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   const uint64_t bytes = held.file_bytes;
   {
     std::unique_lock lock(mutex_);
-    if (table_.Holds(id, header.numerics)) return {};
+    if (table_.Holds(id, header)) return {};
     if (bytes > options_.queue_bytes || held.Exceeds(limits())) {
       ++counters_.rejected;
       return Error{Errc::kTooLarge, "a chunk of " + std::to_string(bytes) + " bytes does not fit into the store"};
@@ -218,7 +218,7 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   held.header_sum = HeaderSum(std::span(held.bytes->bytes).first(held.bytes->header_bytes));
   {
     const std::lock_guard lock(mutex_);
-    if (table_.Holds(id, header.numerics)) {  // by another thread, meanwhile
+    if (table_.Holds(id, header)) {  // by another thread, meanwhile
       queued_bytes_ -= bytes;
       space_.notify_all();
       return {};
