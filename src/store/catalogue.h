@@ -31,7 +31,7 @@ struct ChunkRow {
   ChunkHeader header;       // without provider and tensors, which only the file has
   uint64_t header_sum = 0;  // of the header as it stands in the file (chunk_file.h)
   uint64_t file_bytes = 0;
-  int64_t created_ns = 0;  // of the store's clock, as all times here
+  int64_t created_ns = 0;  // of the store's clock, as all times here: since the Unix epoch
   int64_t used_ns = 0;
   uint64_t hits = 0;
   double compute_ms = 0;

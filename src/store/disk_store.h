@@ -57,8 +57,8 @@ struct DiskStoreOptions {
 
 class DiskStore final : public ChunkStore {
  public:
-  // The file system and the clock must outlive the store. Times are kept across runs: a clock that starts again, as a
-  // steady one does at boot, is continued where the catalogue ended.
+  // The file system and the clock must outlive the store. Times are kept across runs, so give it WallClock(). One that
+  // is behind the catalogue (set back, or a steady clock after a boot) is continued from where the catalogue ended.
   // Errors: kInvalidArgument (a folder or a catalogue that is not ours), kBusy (another writer, named), kUnsupported (a
   // catalogue of a newer version), kNotFound (read-only, and there is none), kCorrupt (read-only, and it is damaged),
   // kIo.
