@@ -28,7 +28,7 @@ Status CheckOptions(const CacheOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Cache>> Cache::Open(const CacheOptions& options, Engine& engine, const Clock& clock) {
-  return CacheImpl::Open(options, engine, {clock, clock, PosixFileSystem()});
+  return CacheImpl::Open(options, engine, {clock, WallClock(), PosixFileSystem()});
 }
 
 Result<std::unique_ptr<Cache>> CacheImpl::Open(const CacheOptions& options, Engine& engine,
