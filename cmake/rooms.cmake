@@ -7,6 +7,12 @@
 # compile, so dependencies can only point one way (tests/CMakeLists.txt tries it).
 # Sources are all x.cc of the folder; all x_test.cc become the tests of the room.
 
+# Sanitizers are ten times slower, and more on a busy machine.
+set(AFTERIMAGE_TEST_TIMEOUT_S 900)
+if(AFTERIMAGE_SANITIZE)
+  set(AFTERIMAGE_TEST_TIMEOUT_S 3600)
+endif()
+
 # -O2: at -O3 g++ 12 warns of overflows that are not there; llama.cpp, where the time goes, keeps its -O3.
 function(afterimage_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -66,5 +72,5 @@ function(afterimage_tests name)
   afterimage_compile_options(${target})
   add_test(NAME ${name} COMMAND ${target})
   # Without OMP_WAIT_POLICY two threads on a busy machine spend their time waiting for each other at full speed.
-  set_tests_properties(${name} PROPERTIES LABELS ${TESTS_LABEL} TIMEOUT 900 ENVIRONMENT OMP_WAIT_POLICY=passive)
+  set_tests_properties(${name} PROPERTIES LABELS ${TESTS_LABEL} TIMEOUT ${AFTERIMAGE_TEST_TIMEOUT_S} ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

@@ -16,6 +16,9 @@ void AddBench(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->capture_default_str();
   reuse_command->add_option("--pairs", reuse->pairs, "Interleaved repeats")->capture_default_str();
+  reuse_command
+      ->add_option("--prefill-pairs", reuse->prefill_pairs, "Pairs of canonical steps and plain, without the encoder")
+      ->capture_default_str();
   reuse_command->add_option("--threads", reuse->threads, "Threads; 0: as many as the machine has, at most 8")
       ->capture_default_str();
   reuse_command->add_option("--text-tokens", reuse->text_tokens, "Tokens of the prompt beside the picture")

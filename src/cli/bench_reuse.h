@@ -10,6 +10,7 @@ namespace afterimage {
 struct ReuseBenchFlags {
   std::vector<std::string> shapes = {"0.5b", "2b"};
   int pairs = 10;
+  int prefill_pairs = 20;  // canonical steps against plain, without the encoder
   int threads = 0;
   int text_tokens = 40;
   std::string models_dir = DefaultModelsDir();

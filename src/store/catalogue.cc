@@ -32,8 +32,11 @@ constexpr const char* kSchema = R"(
     pictures BLOB NOT NULL, leaf BLOB NOT NULL, payload BLOB NOT NULL, created_ns INTEGER NOT NULL,
     row_check INTEGER NOT NULL);
   CREATE INDEX requests_by_key ON requests (tenant, compatibility, text_key);
+  CREATE INDEX requests_by_pictures ON requests (tenant, compatibility, text_key, pictures);
   CREATE INDEX requests_by_leaf ON requests (leaf);
-  CREATE TABLE rates (key BLOB PRIMARY KEY NOT NULL, value REAL NOT NULL, weight REAL NOT NULL);
+  CREATE TABLE rates (
+    key BLOB PRIMARY KEY NOT NULL, n REAL NOT NULL, x REAL NOT NULL, y REAL NOT NULL, xx REAL NOT NULL,
+    xy REAL NOT NULL);
   CREATE TABLE meta (key BLOB PRIMARY KEY NOT NULL, value BLOB NOT NULL);
 )";
 
@@ -143,7 +146,9 @@ RequestRow RequestAt(const SqliteStatement& s) {
   return row;
 }
 
-Rate RateAt(const SqliteStatement& s) { return {s.Text(0), s.Real(1), s.Real(2)}; }
+Rate RateAt(const SqliteStatement& s) {
+  return {.key = s.Text(0), .n = s.Real(1), .x = s.Real(2), .y = s.Real(3), .xx = s.Real(4), .xy = s.Real(5)};
+}
 
 // Creates the tables in an empty file, or says why this is no catalogue this build can use.
 Status CheckSchema(SqliteDatabase& database, const std::string& path, bool create) {
@@ -181,7 +186,7 @@ struct Catalogue::Impl {
   };
   struct Reader {
     std::unique_ptr<SqliteDatabase> database;
-    SqliteStatement chunks, requests, find_requests, find_rate, rates, find_meta;
+    SqliteStatement chunks, requests, find_requests, find_others, find_rate, rates, find_meta;
   };
 
   bool read_only = false;
@@ -192,13 +197,14 @@ struct Catalogue::Impl {
   Reader reader;  // guarded by read_mutex
 
   Status PrepareReader() {
-    const std::array<std::pair<SqliteStatement*, std::string>, 6> statements = {{
+    const std::string by_key = std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3";
+    const std::array<std::pair<SqliteStatement*, std::string>, 7> statements = {{
         {&reader.chunks, kSelectChunks},
         {&reader.requests, std::string(kSelectRequests) + " ORDER BY id"},
-        {&reader.find_requests,
-         std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3 ORDER BY id DESC"},
-        {&reader.find_rate, "SELECT key, value, weight FROM rates WHERE key=?1"},
-        {&reader.rates, "SELECT key, value, weight FROM rates ORDER BY key"},
+        {&reader.find_requests, by_key + " AND pictures=?4 ORDER BY id DESC LIMIT ?5"},
+        {&reader.find_others, by_key + " AND pictures<>?4 ORDER BY id DESC LIMIT ?5"},
+        {&reader.find_rate, "SELECT key, n, x, y, xx, xy FROM rates WHERE key=?1"},
+        {&reader.rates, "SELECT key, n, x, y, xx, xy FROM rates ORDER BY key"},
         {&reader.find_meta, "SELECT value FROM meta WHERE key=?1"},
     }};
     return PrepareAll(*reader.database, statements);
@@ -214,7 +220,7 @@ struct Catalogue::Impl {
         {&writer.insert_request,
          "INSERT INTO requests (tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check)"
          " VALUES (?,?,?,?,?,?,?,?)"},
-        {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?)"},
+        {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?,?,?,?)"},
         {&writer.put_meta, "INSERT OR REPLACE INTO meta VALUES (?,?)"},
     }};
     return PrepareAll(*writer.database, statements);
@@ -263,7 +269,7 @@ struct Catalogue::Impl {
     });
     each(batch.requests, [&](const RequestRow& row) { return Insert(row); });
     each(batch.rates, [&](const Rate& rate) {
-      writer.put_rate.Bind(rate.key, rate.value, rate.weight);
+      writer.put_rate.Bind(rate.key, rate.n, rate.x, rate.y, rate.xx, rate.xy);
       return writer.put_rate.Run();
     });
     return status;
@@ -354,16 +360,26 @@ Status Catalogue::Commit(const CatalogueBatch& batch) {
 }
 
 Result<std::vector<RequestRow>> Catalogue::FindRequests(const std::string& tenant, const Digest& compatibility,
-                                                        const std::string& text_key) {
+                                                        const std::string& text_key,
+                                                        const std::vector<Digest>& pictures, size_t limit) {
   const std::lock_guard lock(impl_->read_mutex);
-  impl_->reader.find_requests.Bind(tenant, compatibility, text_key);
-  return impl_->Collect<RequestRow>(impl_->reader.find_requests, [&](const SqliteStatement& s) {
-    std::optional<RequestRow> row = Impl::TakeRequest(s);
-    // What a damaged index leads to may be a sound row of another key.
-    const bool asked_for =
-        row && row->tenant == tenant && row->compatibility == compatibility && row->text_key == text_key;
-    return asked_for ? row : std::nullopt;
-  });
+  std::vector<RequestRow> found;
+  const std::string packed = Packed(pictures);  // bound, not copied
+  for (SqliteStatement* statement : {&impl_->reader.find_requests, &impl_->reader.find_others}) {
+    if (found.size() >= limit) break;
+    const bool same_pictures = statement == &impl_->reader.find_requests;
+    statement->Bind(tenant, compatibility, text_key, packed, static_cast<int64_t>(limit - found.size()));
+    Result<std::vector<RequestRow>> rows = impl_->Collect<RequestRow>(*statement, [&](const SqliteStatement& s) {
+      std::optional<RequestRow> row = Impl::TakeRequest(s);
+      // What a damaged index leads to may be a sound row of another key.
+      const bool asked_for = row && row->tenant == tenant && row->compatibility == compatibility &&
+                             row->text_key == text_key && (row->pictures == pictures) == same_pictures;
+      return asked_for ? row : std::nullopt;
+    });
+    if (!rows.ok()) return rows.error();
+    found.insert(found.end(), std::move_iterator(rows->begin()), std::move_iterator(rows->end()));
+  }
+  return found;
 }
 
 Result<std::vector<RequestRow>> Catalogue::LoadRequests() {

@@ -49,10 +49,16 @@ struct RequestRow {
   bool operator==(const RequestRow&) const = default;
 };
 
+// What was measured of one kind of work, as the sums of a least-squares line y = a + b x through all measurements, each
+// weighed down as newer ones come. Sums, not a and b: a fit is continued where the last process left it.
 struct Rate {
   std::string key;
-  double value = 0;
-  double weight = 0;
+  double n = 0;  // of the weights
+  double x = 0;
+  double y = 0;
+  double xx = 0;
+  double xy = 0;
+  bool operator==(const Rate&) const = default;
 };
 
 // One transaction, in this order.
@@ -73,6 +79,8 @@ struct CatalogueBatch {
 
 class Catalogue {
  public:
+  static constexpr size_t kNoLimit = 1u << 30;
+
   struct Options {
     Durability durability = Durability::kPower;
     bool read_only = false;
@@ -90,9 +98,10 @@ class Catalogue {
   // All of the batch or nothing of it.
   Status Commit(const CatalogueBatch& batch);
 
-  // The newest first.
+  // Those with exactly these pictures first, the newest of them first; then the others likewise; `limit` in all.
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
-                                               const std::string& text_key);
+                                               const std::string& text_key, const std::vector<Digest>& pictures = {},
+                                               size_t limit = kNoLimit);
   // All, the oldest first.
   Result<std::vector<RequestRow>> LoadRequests();
 

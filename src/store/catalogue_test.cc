@@ -155,19 +155,20 @@ TEST_F(CatalogueTest, RequestsGoWithTheirLeaf) {
 }
 
 TEST_F(CatalogueTest, RatesAndMetaAreKept) {
+  const Rate prefill = {.key = "prefill", .n = 1.5, .x = 120.25, .y = 3, .xx = 1e18, .xy = -0.125};
+  const Rate load = {.key = "load", .n = 5, .x = 2};
   {
     const auto catalogue = Open();
     EXPECT_FALSE(catalogue->FindRate("prefill").value().has_value());
     EXPECT_FALSE(catalogue->FindMeta("m").value().has_value());
-    ASSERT_TRUE(catalogue->Commit({.rates = {{"prefill", 100, 1}, {"load", 5, 2}}}).ok());
-    ASSERT_TRUE(catalogue->Commit({.rates = {{"prefill", 120.5, 3}}}).ok());
+    ASSERT_TRUE(catalogue->Commit({.rates = {{"prefill", 100, 1, 2, 3, 4}, load}}).ok());
+    ASSERT_TRUE(catalogue->Commit({.rates = {prefill}}).ok());
     ASSERT_TRUE(catalogue->PutMeta("m", "1").ok());
     ASSERT_TRUE(catalogue->PutMeta("m", "2").ok());
   }
   const auto catalogue = Open();
-  EXPECT_EQ(catalogue->FindRate("prefill").value()->value, 120.5);
-  EXPECT_EQ(catalogue->FindRate("prefill").value()->weight, 3);
-  EXPECT_EQ(catalogue->LoadRates().value().size(), 2u);
+  EXPECT_EQ(catalogue->FindRate("prefill").value(), prefill);
+  EXPECT_EQ(catalogue->LoadRates().value(), (std::vector<Rate>{load, prefill}));
   EXPECT_EQ(catalogue->FindMeta("m").value(), "2");
 }
 

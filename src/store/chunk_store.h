@@ -79,9 +79,10 @@ class ChunkStore {
   virtual Result<std::optional<std::unique_ptr<StoredChunk>>> Get(const Digest& id) = 0;
 
   // Offers a chunk; the bytes are copied before it returns, and lookups see it at once. Ok does not promise admission
-  // nor durability (Flush). A chunk already held is replaced only if its numerics differ. REQUIRES: rows and logits of
-  // the sizes in the header, and what EncodeHeader requires. Errors: kTooLarge (rejected: larger than the store's queue
-  // or limits by itself), kUnsupported (read-only).
+  // nor durability (Flush). A chunk already held is replaced if its numerics differ, or if it lacks logits and this one
+  // has them: what was the middle of a prompt is now the end of one. REQUIRES: rows and logits of the sizes in the
+  // header, and what EncodeHeader requires. Errors: kTooLarge (rejected: larger than the store's queue or limits by
+  // itself; what was held stays), kUnsupported (read-only).
   virtual Status Put(const ChunkHeader& header, std::span<const std::byte> rows, std::span<const std::byte> logits,
                      const PutInfo& info) = 0;
 

@@ -58,9 +58,9 @@ bool ChunkTable::Remove(const Digest& id) {
   return true;
 }
 
-bool ChunkTable::Holds(const Digest& id, const Digest& numerics) {
+bool ChunkTable::Holds(const Digest& id, const ChunkHeader& header) {
   const HeldChunk* held = Find(id);
-  return held != nullptr && held->numerics == numerics;
+  return held != nullptr && held->numerics == header.numerics && (held->logits_bytes > 0 || header.logits_bytes == 0);
 }
 
 bool ChunkTable::Exceeds(const EvictionLimits& limits) const {

@@ -48,8 +48,9 @@ class ChunkTable {
  public:
   // nullptr: not held. Sizes and kind must not be changed through it.
   HeldChunk* Find(const Digest& id);
-  // Whether a chunk of that id is held with those numerics: then a Put changes nothing.
-  bool Holds(const Digest& id, const Digest& numerics);
+  // Whether what is held under that id is as good as a chunk with this header: then a Put changes nothing. Numerics
+  // must be the same, and a chunk without logits gives way to one that has them.
+  bool Holds(const Digest& id, const ChunkHeader& header);
 
   // Adds, or replaces.
   void Put(const Digest& id, HeldChunk chunk);

@@ -206,7 +206,7 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   const uint64_t bytes = held.file_bytes;
   {
     std::unique_lock lock(mutex_);
-    if (table_.Holds(id, header.numerics)) return {};
+    if (table_.Holds(id, header)) return {};
     if (bytes > options_.queue_bytes || held.Exceeds(limits())) {
       ++counters_.rejected;
       return Error{Errc::kTooLarge, "a chunk of " + std::to_string(bytes) + " bytes does not fit into the store"};
@@ -218,7 +218,7 @@ Status DiskStore::Put(const ChunkHeader& header, std::span<const std::byte> rows
   held.header_sum = HeaderSum(std::span(held.bytes->bytes).first(held.bytes->header_bytes));
   {
     const std::lock_guard lock(mutex_);
-    if (table_.Holds(id, header.numerics)) {  // by another thread, meanwhile
+    if (table_.Holds(id, header)) {  // by another thread, meanwhile
       queued_bytes_ -= bytes;
       space_.notify_all();
       return {};
@@ -281,7 +281,8 @@ Status DiskStore::PutRequest(RequestRow row) {
 }
 
 Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenant, const Digest& compatibility,
-                                                        const std::string& text_key) {
+                                                        const std::string& text_key,
+                                                        const std::vector<Digest>& pictures, size_t limit) {
   std::vector<RequestRow> found;
   {
     const std::lock_guard lock(mutex_);
@@ -291,7 +292,8 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
       }
     }
   }
-  Result<std::vector<RequestRow>> committed = catalogue_->FindRequests(tenant, compatibility, text_key);
+  Result<std::vector<RequestRow>> committed =
+      catalogue_->FindRequests(tenant, compatibility, text_key, pictures, limit);
   if (!committed.ok()) return committed.error();
   const size_t n_queued = found.size();
   for (RequestRow& row : *committed) {
@@ -305,6 +307,8 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
       found.push_back(std::move(row));
     }
   }
+  std::ranges::stable_partition(found, [&](const RequestRow& row) { return row.pictures == pictures; });
+  if (found.size() > limit) found.resize(limit);
   return found;
 }
 

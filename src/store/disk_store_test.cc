@@ -205,13 +205,13 @@ TEST_F(DiskStoreTest, RequestsAreCommittedWithTheirLeafAndGoWithIt) {
   ASSERT_TRUE(store->PutRequest(Request("k", leaf, "first")).ok());
   ASSERT_TRUE(store->PutRequest(Request("k", leaf, "second")).ok());
   ASSERT_TRUE(store->PutRequest(Request("k", MakeSample(7).id(), "of a leaf that was never put")).ok());
-  ASSERT_TRUE(store->PutRate({"prefill", 3, 4}).ok());
+  ASSERT_TRUE(store->PutRate({.key = "prefill", .n = 3, .xy = 4}).ok());
   ASSERT_TRUE(store->Flush().ok());
   const std::vector<RequestRow> rows = store->FindRequests("t", Digest(), "k").value();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].payload, "second");
   EXPECT_EQ(rows[1].payload, "first");
-  EXPECT_EQ(store->catalogue().FindRate("prefill").value()->value, 3);
+  EXPECT_EQ(store->catalogue().FindRate("prefill").value()->xy, 4);
   ASSERT_TRUE(store->Erase(leaf).ok());
   ASSERT_TRUE(store->Flush().ok());
   EXPECT_TRUE(store->FindRequests("t", Digest(), "k").value().empty());

@@ -30,7 +30,7 @@ Status MemoryStore::Put(const ChunkHeader& header, std::span<const std::byte> ro
   held.compute_ms = info.compute_ms;
   {
     const std::lock_guard lock(mutex_);
-    if (table_.Holds(id, header.numerics)) return {};
+    if (table_.Holds(id, header)) return {};
     if (held.Exceeds({options_.max_bytes, options_.max_blocks})) {
       ++counters_.rejected;
       return Error{Errc::kTooLarge,
@@ -39,7 +39,7 @@ Status MemoryStore::Put(const ChunkHeader& header, std::span<const std::byte> ro
   }
   held.bytes = CopyChunk(header, rows, logits);
   const std::lock_guard lock(mutex_);
-  if (table_.Holds(id, header.numerics)) return {};  // by another thread, meanwhile
+  if (table_.Holds(id, header)) return {};  // by another thread, meanwhile
   held.generation = next_generation_++;
   held.created_ns = held.used_ns = clock_.Now().count();
   counters_.bytes_written += held.file_bytes;

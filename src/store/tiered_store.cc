@@ -51,8 +51,11 @@ Result<std::optional<std::unique_ptr<StoredChunk>>> TieredStore::Get(const Diges
 
 Status TieredStore::Put(const ChunkHeader& header, std::span<const std::byte> rows, std::span<const std::byte> logits,
                         const PutInfo& info) {
-  (void)fast_.Put(header, rows, logits, info);
-  return slow_.Put(header, rows, logits, info);
+  const Status fast = fast_.Put(header, rows, logits, info);
+  Status slow = slow_.Put(header, rows, logits, info);
+  // What the fast one has by that id would hide the better one below it.
+  if (slow.ok() && !fast.ok()) (void)fast_.Erase(header.id());
+  return slow;
 }
 
 Status TieredStore::Erase(const Digest& id) {

@@ -43,6 +43,15 @@ TEST_F(TieredStoreTest, AChunkTooLargeForTheFastOneIsServedFromTheSlowOne) {
   EXPECT_EQ(fast_.stats().chunks, 0u);
 }
 
+TEST_F(TieredStoreTest, AnOldChunkInTheFastOneDoesNotHideItsReplacement) {
+  const SampleChunk middle = MakeSample(1, {.n_logits = 0});
+  const SampleChunk end = MakeSample(1, {.n_logits = 1000});  // too large for the fast one
+  ASSERT_TRUE(PutSample(store_, middle).ok());
+  ASSERT_TRUE(PutSample(store_, end).ok());
+  EXPECT_EQ(ServedFor(store_, end), Served::kEqual);
+  EXPECT_EQ(store_.Find(end.id())->logits_bytes, 4000u);
+}
+
 TEST_F(TieredStoreTest, EraseForgetsInBoth) {
   ASSERT_TRUE(PutSample(store_, MakeSample(1)).ok());
   ASSERT_TRUE(store_.Erase(MakeSample(1).id()).ok());

@@ -86,7 +86,7 @@ TEST_P(StoreContract, LogitsMayBeDropped) {
   EXPECT_EQ(ServedFor(*store, chunk), Served::kEqual) << "dropped by the reader, not by the store";
 }
 
-TEST_P(StoreContract, AChunkIsReplacedOnlyIfItsNumericsDiffer) {
+TEST_P(StoreContract, AChunkWithLogitsIsReplacedOnlyIfItsNumericsDiffer) {
   const auto store = Make();
   const SampleChunk first = MakeSample(1);
   SampleChunk same_numerics = first;
@@ -109,6 +109,32 @@ TEST_P(StoreContract, AChunkIsReplacedOnlyIfItsNumericsDiffer) {
     EXPECT_EQ(store->Find(first.id())->numerics, other.header.numerics);
     EXPECT_EQ(store->stats().chunks, 1u);
     ASSERT_TRUE(store->Erase(first.id()).ok());
+  }
+}
+
+TEST_P(StoreContract, AChunkWithoutLogitsGivesWayToOneThatHasThem) {
+  const auto store = Make();
+  const SampleChunk middle = MakeSample(1, {.n_logits = 0});
+  const SampleChunk end = MakeSample(1, {.n_logits = 8});
+  ASSERT_EQ(middle.id(), end.id());
+  for (const bool flush : {false, true}) {
+    const auto settle = [&] { return !flush || store->Flush().ok(); };
+    ASSERT_TRUE(PutSample(*store, middle).ok());
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(ServedFor(*store, middle), Served::kEqual);
+    ASSERT_TRUE(PutSample(*store, end, 77).ok());
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(ServedFor(*store, end), Served::kEqual);
+      EXPECT_EQ(store->Find(end.id())->logits_bytes, 32u);
+      EXPECT_EQ(store->Find(end.id())->compute_ms, 77);
+      ASSERT_TRUE(settle());
+    }
+    ASSERT_TRUE(PutSample(*store, middle).ok()) << "and not back";
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(ServedFor(*store, end), Served::kEqual);
+    EXPECT_EQ(store->stats().chunks, 1u);
+    EXPECT_EQ(store->stats().logits_bytes, 32u);
+    ASSERT_TRUE(store->Erase(end.id()).ok());
   }
 }
 
