@@ -48,7 +48,8 @@ function(afterimage_room name)
 
   set(target afterimage_${name})
   add_library(${target} STATIC ${sources})
-  set_target_properties(${target} PROPERTIES AFTERIMAGE_SEES "${name};${ROOM_DEPS}")
+  set_target_properties(${target} PROPERTIES AFTERIMAGE_SEES "${name};${ROOM_DEPS}"
+                        AFTERIMAGE_LINK "${ROOM_LINK}")
   afterimage_see(${target} ${name} ${ROOM_DEPS})
   list(TRANSFORM ROOM_DEPS PREPEND afterimage_)
   target_link_libraries(${target} PUBLIC ${ROOM_DEPS} PRIVATE ${ROOM_LINK})

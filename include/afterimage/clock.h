@@ -1,5 +1,5 @@
-// Clock: where times come from. The engine and the planner take one, so that tests can give them a slow disk or a
-// fast encoder.
+// Clock: where times come from. The engine, the planner and the stores take one, so that tests can give them a slow
+// disk, a fast encoder or another day.
 //
 // Thread safety: all methods may be called from any thread.
 #ifndef AFTERIMAGE_CLOCK_H_
@@ -16,8 +16,13 @@ class Clock {
   virtual std::chrono::nanoseconds Now() const = 0;
 };
 
-// The machine's steady clock. Lives as long as the program.
+// The machine's steady clock, for how long things take. Lives as long as the program.
 const Clock& SteadyClock();
+
+// Time since the Unix epoch, for when things happened: what a store is given, so that its times mean something to the
+// next process and to people. Where the machine's clock is set back it stands still until that has caught up; lives as
+// long as the program.
+const Clock& WallClock();
 
 inline double Milliseconds(std::chrono::nanoseconds t) { return static_cast<double>(t.count()) * 1e-6; }
 

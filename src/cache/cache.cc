@@ -28,7 +28,7 @@ Status CheckOptions(const CacheOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Cache>> Cache::Open(const CacheOptions& options, Engine& engine, const Clock& clock) {
-  return CacheImpl::Open(options, engine, {clock, clock, PosixFileSystem()});
+  return CacheImpl::Open(options, engine, {clock, WallClock(), PosixFileSystem()});
 }
 
 Result<std::unique_ptr<Cache>> CacheImpl::Open(const CacheOptions& options, Engine& engine,
@@ -232,7 +232,10 @@ Status CacheImpl::PlanAndExecute(Resolved& resolved, StartedRequestImpl& started
     report.bytes_loaded = execution.bytes();
     report.other_numerics = execution.other_numerics;
     started.observe_ = live();
-    started.new_request_ = options_.exact_layer && !resolved.options[plan.option].equal_donor;
+    // A donor's row goes with its leaf: where the leaf is put anew, so is the row.
+    const Option& option = resolved.options[plan.option];
+    const bool new_leaf = !option.state.segments.back().kv.has_value();
+    started.new_request_ = options_.exact_layer && (!option.equal_donor || new_leaf);
     started.state_ = std::move(resolved.options[plan.option].state);
     started.execution_ = std::move(execution);
     started.record_ = std::move(choice.record);

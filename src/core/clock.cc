@@ -1,12 +1,25 @@
 #include "afterimage/clock.h"
 
+#include "core/forward_clock.h"
+
 namespace afterimage {
+namespace {
+
+template <typename MachineClock>
+class ClockOf : public Clock {
+  std::chrono::nanoseconds Now() const override { return MachineClock::now().time_since_epoch(); }
+};
+
+}  // namespace
 
 const Clock& SteadyClock() {
-  class MachineClock : public Clock {
-    std::chrono::nanoseconds Now() const override { return std::chrono::steady_clock::now().time_since_epoch(); }
-  };
-  static const MachineClock clock;
+  static const ClockOf<std::chrono::steady_clock> clock;
+  return clock;
+}
+
+const Clock& WallClock() {
+  static const ClockOf<std::chrono::system_clock> machine;
+  static const ForwardClock clock(machine);
   return clock;
 }
 

@@ -1,5 +1,7 @@
 #include "store/catalogue.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +20,7 @@ constexpr int64_t kApplicationId = 0x41465449;  // "AFTI", at byte 68 of the fil
 constexpr size_t kApplicationIdAt = 68;
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
 constexpr int64_t kSchemaVersion = 1;
+constexpr const char* kIncompleteKey = "incomplete";
 
 constexpr const char* kSchema = R"(
   CREATE TABLE chunks (
@@ -151,7 +154,8 @@ Rate RateAt(const SqliteStatement& s) {
 }
 
 // Creates the tables in an empty file, or says why this is no catalogue this build can use.
-Status CheckSchema(SqliteDatabase& database, const std::string& path, bool create) {
+Status CheckSchema(SqliteDatabase& database, const std::string& path, const Catalogue::Options& options,
+                   bool* created) {
   const Result<int64_t> application = database.Number("PRAGMA application_id");
   if (!application.ok()) return application.error();
   const Result<int64_t> version = database.Number("PRAGMA user_version");
@@ -159,17 +163,30 @@ Status CheckSchema(SqliteDatabase& database, const std::string& path, bool creat
   const Result<int64_t> n_tables = database.Number("SELECT count(*) FROM sqlite_master");
   if (!n_tables.ok()) return n_tables.error();
   if (*application == 0 && *version == 0 && *n_tables == 0) {
-    if (!create) return Error{Errc::kCorrupt, path + " is empty: not a catalogue of afterimage"};
+    if (created == nullptr || !options.create) {
+      return Error{Errc::kCorrupt, path + " is empty: not a catalogue of afterimage"};
+    }
+    *created = true;
     return database.Transact([&]() -> Status {
       return database.Run(kSchema + ("PRAGMA application_id=" + std::to_string(kApplicationId)) +
-                          ";PRAGMA user_version=" + std::to_string(kSchemaVersion));
+                          ";PRAGMA user_version=" + std::to_string(kSchemaVersion) +
+                          (options.incomplete ? ";INSERT INTO meta VALUES (CAST('incomplete' AS BLOB), '1')" : ""));
     });
   }
-  if (*application != kApplicationId) return Error{Errc::kCorrupt, path + " is not a catalogue of afterimage"};
-  if (*version != kSchemaVersion) {
-    return Error{Errc::kCorrupt, path + " has schema version " + std::to_string(*version) +
-                                     ", and this build reads only version " + std::to_string(kSchemaVersion)};
+  const Result<int64_t> n_ours = database.Number(
+      "SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('chunks', 'requests', 'rates', 'meta')");
+  if (!n_ours.ok()) return n_ours.error();
+  if (*application != kApplicationId) {
+    if (*n_ours == 4) return Error{Errc::kCorrupt, path + " has lost its mark"};
+    return Error{Errc::kInvalidArgument,
+                 path + " is a database, but not a catalogue of afterimage: choose another folder"};
   }
+  if (*version > kSchemaVersion) {
+    return Error{Errc::kUnsupported, path + " has schema version " + std::to_string(*version) +
+                                         ", and this build reads only version " + std::to_string(kSchemaVersion) +
+                                         ": use a newer afterimage, or another folder"};
+  }
+  if (*version != kSchemaVersion || *n_ours != 4) return Error{Errc::kCorrupt, path + " has lost its tables"};
   return {};
 }
 
@@ -189,12 +206,21 @@ struct Catalogue::Impl {
     SqliteStatement chunks, requests, find_requests, find_others, find_rate, rates, find_meta;
   };
 
-  bool read_only = false;
+  std::string path;
+  Options options;
+  bool created = false;
   std::atomic<uint64_t> damaged_rows = 0;
   std::mutex write_mutex;
   Writer writer;  // guarded by write_mutex
   std::mutex read_mutex;
   Reader reader;  // guarded by read_mutex
+
+  // REQUIRES: both locks, or nobody else yet.
+  Status Connect();
+  void Disconnect() {
+    writer = {};
+    reader = {};
+  }
 
   Status PrepareReader() {
     const std::string by_key = std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3";
@@ -275,6 +301,12 @@ struct Catalogue::Impl {
     return status;
   }
 
+  template <typename Work>
+  Status Transact(const Work& work) {
+    if (writer.database == nullptr) return Error{Errc::kIo, path + " could not be made anew"};
+    return writer.database->Transact(work);
+  }
+
   // All rows of a bound statement, turned into values; those `take` has no value for are counted as damaged.
   template <typename Row, typename Take>
   Result<std::vector<Row>> Collect(SqliteStatement& statement, const Take& take) {
@@ -302,30 +334,51 @@ Catalogue::Catalogue(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Catalogue::~Catalogue() = default;
 
 Result<std::unique_ptr<Catalogue>> Catalogue::Open(const std::string& path, const Options& options) {
-  using Mode = SqliteDatabase::Mode;
   auto impl = std::make_unique<Impl>();
-  impl->read_only = options.read_only;
+  impl->path = path;
+  impl->options = options;
+  if (Status status = impl->Connect(); !status.ok()) return status.error();
+  return std::unique_ptr<Catalogue>(new Catalogue(std::move(impl)));
+}
+
+Status Catalogue::Impl::Connect() {
+  using Mode = SqliteDatabase::Mode;
   Status status;
   if (!options.read_only) {
     auto database = SqliteDatabase::Open(path, options.create ? Mode::kCreate : Mode::kReadWrite);
     if (!database.ok()) return database.error();
-    impl->writer.database = std::move(*database);
+    writer.database = std::move(*database);
     // The tables before WAL mode: so they are in the file itself, and it is ours even if its WAL is lost.
-    status = CheckSchema(*impl->writer.database, path, options.create);
-    if (status.ok()) status = impl->writer.database->Run("PRAGMA journal_mode=WAL");
+    status = CheckSchema(*writer.database, path, options, &created);
+    if (status.ok() && writer.database->read_only()) {
+      const bool may_write = ::access(path.c_str(), W_OK) == 0;
+      status = Error{may_write ? Errc::kCorrupt : Errc::kIo, path + " cannot be written"};
+    }
+    if (status.ok()) status = writer.database->Run("PRAGMA journal_mode=WAL");
     const bool power = options.durability == Durability::kPower;
-    if (status.ok())
-      status = impl->writer.database->Run(power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
-    if (status.ok()) status = impl->PrepareWriter();
-    if (!status.ok()) return status.error();
+    if (status.ok()) status = writer.database->Run(power ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+    // Now, not in the middle of a commit: a page that is not looked at may be damaged for long.
+    if (status.ok() && !created) status = writer.database->Check(false);
+    if (status.ok()) status = PrepareWriter();
+    if (!status.ok()) return status;
   }
   auto database = SqliteDatabase::Open(path, Mode::kReadOnly);
   if (!database.ok()) return database.error();
-  impl->reader.database = std::move(*database);
-  status = CheckSchema(*impl->reader.database, path, false);
-  if (status.ok()) status = impl->PrepareReader();
-  if (!status.ok()) return status.error();
-  return std::unique_ptr<Catalogue>(new Catalogue(std::move(impl)));
+  reader.database = std::move(*database);
+  status = CheckSchema(*reader.database, path, options, nullptr);
+  return status.ok() ? PrepareReader() : status;
+}
+
+Status Catalogue::StartAnew(const std::function<Status()>& move_away) {
+  if (impl_->options.read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
+  const std::scoped_lock lock(impl_->write_mutex, impl_->read_mutex);
+  impl_->Disconnect();
+  if (Status status = move_away(); !status.ok()) return status;
+  impl_->options.create = true;
+  impl_->options.incomplete = true;
+  Status status = impl_->Connect();
+  if (!status.ok()) impl_->Disconnect();
+  return status;
 }
 
 Result<std::vector<ChunkRow>> Catalogue::LoadChunks() {
@@ -339,24 +392,25 @@ Result<std::vector<ChunkRow>> Catalogue::LoadChunks() {
       return std::nullopt;
     });
   }();
-  if (!rows.ok() || damaged.empty() || impl_->read_only) return rows;
+  if (!rows.ok() || damaged.empty() || impl_->options.read_only) return rows;
   const std::lock_guard lock(impl_->write_mutex);
-  const Status status = impl_->writer.database->Transact([&]() -> Status {
+  const Status status = impl_->Transact([&]() -> Status {
     for (const int64_t row : damaged) {
       impl_->writer.delete_row.Bind(row);
       if (Status deleted = impl_->writer.delete_row.Run(); !deleted.ok()) return deleted;
     }
-    return {};
+    impl_->writer.put_meta.Bind(std::string(kIncompleteKey), std::string("1"));
+    return impl_->writer.put_meta.Run();
   });
   if (!status.ok()) return status.error();
   return rows;
 }
 
 Status Catalogue::Commit(const CatalogueBatch& batch) {
-  if (impl_->read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
+  if (impl_->options.read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
   if (batch.empty()) return {};
   const std::lock_guard lock(impl_->write_mutex);
-  return impl_->writer.database->Transact([&] { return impl_->Apply(batch); });
+  return impl_->Transact([&] { return impl_->Apply(batch); });
 }
 
 Result<std::vector<RequestRow>> Catalogue::FindRequests(const std::string& tenant, const Digest& compatibility,
@@ -411,13 +465,28 @@ Result<std::optional<std::string>> Catalogue::FindMeta(const std::string& key) {
 }
 
 Status Catalogue::PutMeta(const std::string& key, const std::string& value) {
-  if (impl_->read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
+  if (impl_->options.read_only) return Error{Errc::kUnsupported, "the catalogue is open for reading only"};
   const std::lock_guard lock(impl_->write_mutex);
   impl_->writer.put_meta.Bind(key, value);
   return impl_->writer.put_meta.Run();
 }
 
+Result<bool> Catalogue::incomplete() {
+  const Result<std::optional<std::string>> value = FindMeta(kIncompleteKey);
+  if (!value.ok()) return value.error();
+  return value->has_value() && **value != "0";
+}
+
+Status Catalogue::SetComplete() { return PutMeta(kIncompleteKey, "0"); }
+
+Status Catalogue::Check() {
+  const std::lock_guard lock(impl_->read_mutex);
+  if (impl_->reader.database == nullptr) return Error{Errc::kIo, impl_->path + " could not be made anew"};
+  return impl_->reader.database->Check(true);
+}
+
 uint64_t Catalogue::damaged_rows() const { return impl_->damaged_rows; }
+bool Catalogue::created() const { return impl_->created; }
 
 bool Catalogue::IsOurs(std::span<const std::byte> first_bytes) {
   if (first_bytes.size() < kApplicationIdAt + 4) return false;

@@ -13,6 +13,7 @@
 #define AFTERIMAGE_STORE_CATALOGUE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,7 +31,7 @@ struct ChunkRow {
   ChunkHeader header;       // without provider and tensors, which only the file has
   uint64_t header_sum = 0;  // of the header as it stands in the file (chunk_file.h)
   uint64_t file_bytes = 0;
-  int64_t created_ns = 0;  // of the store's clock, as all times here
+  int64_t created_ns = 0;  // of the store's clock, as all times here: since the Unix epoch
   int64_t used_ns = 0;
   uint64_t hits = 0;
   double compute_ms = 0;
@@ -84,16 +85,31 @@ class Catalogue {
   struct Options {
     Durability durability = Durability::kPower;
     bool read_only = false;
-    bool create = true;  // an absent or empty file becomes a catalogue; false: it is an error
+    bool create = true;       // an absent or empty file becomes a catalogue; false: it is an error
+    bool incomplete = false;  // if it is made: what `incomplete` says from then on
   };
 
-  // Errors: kCorrupt (damaged, no catalogue of ours, or of a newer version), kNotFound, kBusy, kIo.
+  // Looks at every page unless read-only (about 2 ms a megabyte). Errors: kCorrupt (damaged, or no database at all),
+  // kInvalidArgument (of another application), kUnsupported (of a newer version), kNotFound, kBusy, kIo.
   static Result<std::unique_ptr<Catalogue>> Open(const std::string& path, const Options& options);
   ~Catalogue();
 
-  // Every chunk. Rows that fail their check are deleted, unless read-only. Errors, of all methods: kCorrupt, kIo,
-  // kBusy.
+  // Closes a damaged catalogue, calls `move_away`, and makes a new, empty and incomplete one. References to this stay
+  // good. Errors: kUnsupported (read-only), those of move_away and Open; then every call fails with kIo, and this may
+  // be called again.
+  Status StartAnew(const std::function<Status()>& move_away);
+
+  // Every chunk. Rows that fail their check are deleted, unless read-only, and leave the catalogue incomplete. Errors,
+  // of all methods: kCorrupt, kIo, kBusy.
   Result<std::vector<ChunkRow>> LoadChunks();
+
+  // Whether chunks may lie in the folder whose rows were lost: a new catalogue in the place of a damaged one, or a
+  // damaged row. It is remembered in the file, until SetComplete says that all rows are there again.
+  Result<bool> incomplete();
+  Status SetComplete();
+
+  // Looks at every page and every index. Errors: kCorrupt.
+  Status Check();
 
   // All of the batch or nothing of it.
   Status Commit(const CatalogueBatch& batch);
@@ -112,6 +128,7 @@ class Catalogue {
   Status PutMeta(const std::string& key, const std::string& value);
 
   uint64_t damaged_rows() const;  // seen since it was opened
+  bool created() const;           // by Open
 
   // Whether a database's first bytes (100 of them, or fewer) are those of a catalogue of ours, of whatever version.
   static bool IsOurs(std::span<const std::byte> first_bytes);

@@ -197,16 +197,56 @@ TEST_F(CatalogueTest, ForeignFilesAreRefusedAndLeftAlone) {
   std::filesystem::remove(path_);
 
   Sql("CREATE TABLE chunks (a)");
-  EXPECT_EQ(WhyNot().code, Errc::kCorrupt);
+  EXPECT_EQ(WhyNot().code, Errc::kInvalidArgument);
   EXPECT_NE(WhyNot().message.find("not a catalogue of afterimage"), std::string::npos) << WhyNot().message;
 }
 
 TEST_F(CatalogueTest, ANewerSchemaIsRefusedByItsNumber) {
   Open();
   Sql("PRAGMA user_version=4711");
-  EXPECT_EQ(WhyNot().code, Errc::kCorrupt);
+  EXPECT_EQ(WhyNot().code, Errc::kUnsupported);
   EXPECT_NE(WhyNot().message.find("4711"), std::string::npos);
-  EXPECT_EQ(WhyNot({.read_only = true}).code, Errc::kCorrupt);
+  EXPECT_EQ(WhyNot({.read_only = true}).code, Errc::kUnsupported);
+}
+
+TEST_F(CatalogueTest, OneThatLostItsMarkOrItsTablesIsDamagedNotForeign) {
+  for (const char* sql : {"PRAGMA application_id=7", "PRAGMA user_version=0", "DROP TABLE rates"}) {
+    std::filesystem::remove(path_);
+    Open();
+    Sql(sql);
+    EXPECT_EQ(WhyNot().code, Errc::kCorrupt) << sql;
+  }
+}
+
+TEST_F(CatalogueTest, AFileThatSaysItCannotBeWrittenIsDamaged) {
+  Open();
+  std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(18).put(9);  // the write version
+  EXPECT_EQ(WhyNot().code, Errc::kCorrupt);
+}
+
+TEST_F(CatalogueTest, StartingAnewKeepsTheObjectAndNothingElse) {
+  const auto catalogue = Open();
+  ASSERT_TRUE(catalogue->Commit({.chunks = {Chunk(1)}}).ok());
+  EXPECT_FALSE(catalogue->incomplete().value());
+  const Error no = {Errc::kIo, "no"};
+  EXPECT_EQ(catalogue->StartAnew([&]() -> Status { return no; }).error().message, "no");
+  EXPECT_EQ(catalogue->LoadChunks().error().code, Errc::kIo) << "closed";
+  EXPECT_EQ(catalogue->Commit({.chunks = {Chunk(1)}}).error().code, Errc::kIo);
+  EXPECT_EQ(catalogue->PutMeta("a", "b").error().code, Errc::kIo);
+  EXPECT_EQ(catalogue->FindRequests("acme", DigestOf(1), "k").error().code, Errc::kIo);
+  EXPECT_EQ(catalogue->Check().error().code, Errc::kIo);
+  ASSERT_TRUE(catalogue
+                  ->StartAnew([&]() -> Status {
+                    for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
+                    return {};
+                  })
+                  .ok());
+  EXPECT_TRUE(catalogue->LoadChunks().value().empty());
+  EXPECT_TRUE(catalogue->incomplete().value());
+  ASSERT_TRUE(catalogue->Commit({.chunks = {Chunk(2)}}).ok());
+  ASSERT_TRUE(catalogue->SetComplete().ok());
+  EXPECT_FALSE(Open({.read_only = true})->incomplete().value());
+  EXPECT_EQ(Open({.read_only = true})->LoadChunks().value().size(), 1u);
 }
 
 TEST_F(CatalogueTest, ARowThatWasChangedIsDroppedAndCounted) {
@@ -222,6 +262,7 @@ TEST_F(CatalogueTest, ARowThatWasChangedIsDroppedAndCounted) {
   EXPECT_EQ(catalogue->damaged_rows(), 2u);
   EXPECT_EQ(catalogue->LoadChunks().value().size(), 1u);
   EXPECT_EQ(catalogue->damaged_rows(), 2u) << "the row is gone from the table";
+  EXPECT_TRUE(catalogue->incomplete().value()) << "and its chunk's file may be there";
 }
 
 TEST_F(CatalogueTest, OursIsToldByItsFirstBytes) {

@@ -22,26 +22,54 @@ uint64_t HeaderSum(std::span<const std::byte> header) {
   return sum;
 }
 
-Result<std::unique_ptr<ChunkFile>> ChunkFile::Open(FileSystem& files, const std::string& path, const Claim& claim) {
-  const auto corrupt = [&](const std::string& why) { return Error{Errc::kCorrupt, path + ": " + why}; };
+Result<std::unique_ptr<ChunkFile>> ChunkFile::OpenFile(FileSystem& files, const std::string& path) {
   Result<std::unique_ptr<ReadableFile>> file = files.OpenForReading(path);
   if (!file.ok()) return file.error();
   std::unique_ptr<ChunkFile> chunk(new ChunkFile);
   chunk->path_ = path;
   chunk->file_ = std::move(*file);
-  if (chunk->file_->size() != claim.file_bytes) {
-    return corrupt(std::to_string(chunk->file_->size()) + " bytes long and not " + std::to_string(claim.file_bytes));
+  return chunk;
+}
+
+Status ChunkFile::ReadHeader(uint64_t header_bytes) {
+  header_bytes_.resize(header_bytes);
+  uint64_t offset = 0;
+  const std::array parts = {std::span(header_bytes_)};
+  if (Status status = ReadInto(parts, offset, nullptr); !status.ok()) return status;
+  Result<ChunkHeader> header = DecodeHeader(header_bytes_);
+  if (!header.ok()) return Corrupt(header.error().message);
+  header_ = std::move(*header);
+  return {};
+}
+
+Result<std::unique_ptr<ChunkFile>> ChunkFile::Open(FileSystem& files, const std::string& path, const Claim& claim) {
+  Result<std::unique_ptr<ChunkFile>> chunk = OpenFile(files, path);
+  if (!chunk.ok()) return chunk;
+  ChunkFile& file = **chunk;
+  if (file.file_bytes() != claim.file_bytes) {
+    return file.Corrupt(std::to_string(file.file_bytes()) + " bytes long and not " + std::to_string(claim.file_bytes));
   }
   const uint64_t header_bytes = claim.file_bytes - claim.rows_bytes - claim.logits_bytes - kChecksumBytes;
-  if (header_bytes > kMaxHeaderBytes) return corrupt("header length out of range");
-  chunk->header_bytes_.resize(header_bytes);
+  if (header_bytes > kMaxHeaderBytes) return file.Corrupt("header length out of range");
+  if (Status status = file.ReadHeader(header_bytes); !status.ok()) return status.error();
+  if (file.header_sum() != claim.header_sum) return file.Corrupt("not the chunk the catalogue names");
+  return chunk;
+}
+
+Result<std::unique_ptr<ChunkFile>> ChunkFile::Open(FileSystem& files, const std::string& path) {
+  Result<std::unique_ptr<ChunkFile>> chunk = OpenFile(files, path);
+  if (!chunk.ok()) return chunk;
+  ChunkFile& file = **chunk;
+  std::array<std::byte, kChunkPrologueBytes> prologue{};
+  const std::array parts = {std::span<std::byte>(prologue)};
   uint64_t offset = 0;
-  const std::array parts = {std::span(chunk->header_bytes_)};
-  if (Status status = chunk->ReadInto(parts, offset, nullptr); !status.ok()) return status.error();
-  Result<ChunkHeader> header = DecodeHeader(chunk->header_bytes_);
-  if (!header.ok()) return corrupt(header.error().message);
-  if (HeaderSum(chunk->header_bytes_) != claim.header_sum) return corrupt("not the chunk the catalogue names");
-  chunk->header_ = std::move(*header);
+  if (Status status = file.ReadInto(parts, offset, nullptr); !status.ok()) return status.error();
+  const Result<uint32_t> header_bytes = HeaderBytes(prologue);
+  if (!header_bytes.ok()) return file.Corrupt(header_bytes.error().message);
+  if (Status status = file.ReadHeader(*header_bytes); !status.ok()) return status.error();
+  if (const uint64_t expected = FileBytes(file.header_); file.file_bytes() != expected) {
+    return file.Corrupt(std::to_string(file.file_bytes()) + " bytes long and not " + std::to_string(expected));
+  }
   return chunk;
 }
 
@@ -59,7 +87,7 @@ Status ChunkFile::Read(std::span<const std::span<std::byte>> parts, std::vector<
   const std::array stored_part = {std::span<std::byte>(stored)};
   if (status.ok()) status = ReadInto(stored_part, offset, nullptr);
   if (!status.ok()) return status;
-  if (stored != checksum.Finish()) return Error{Errc::kCorrupt, path_ + ": wrong checksum"};
+  if (stored != checksum.Finish()) return Corrupt("wrong checksum");
   return {};
 }
 
@@ -78,7 +106,7 @@ Status ChunkFile::ReadInto(std::span<const std::span<std::byte>> parts, uint64_t
   const auto read_piece = [&]() -> Status {
     const Result<uint64_t> n = file_->ReadAt(offset, piece);
     if (!n.ok()) return n.error();
-    if (*n != piece_bytes) return Error{Errc::kCorrupt, path_ + ": ends early"};
+    if (*n != piece_bytes) return Corrupt("ends early");
     for (const std::span<std::byte> part : piece) {
       if (checksum != nullptr) checksum->Add(part);
     }

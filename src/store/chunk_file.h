@@ -35,8 +35,11 @@ class ChunkFile {
 
   // Errors: kNotFound, kCorrupt, kIo.
   static Result<std::unique_ptr<ChunkFile>> Open(FileSystem& files, const std::string& path, const Claim& claim);
+  // By what the file says of itself: for who makes a catalogue anew, or looks for damage. Errors: as above.
+  static Result<std::unique_ptr<ChunkFile>> Open(FileSystem& files, const std::string& path);
 
   const ChunkHeader& header() const { return header_; }
+  uint64_t header_sum() const { return HeaderSum(header_bytes_); }
   uint64_t file_bytes() const { return file_->size(); }
 
   // As StoredChunk::Read. Errors: kCorrupt, kIo.
@@ -47,6 +50,9 @@ class ChunkFile {
 
  private:
   ChunkFile() = default;
+  static Result<std::unique_ptr<ChunkFile>> OpenFile(FileSystem& files, const std::string& path);
+  Status ReadHeader(uint64_t header_bytes);
+  Error Corrupt(const std::string& why) const { return {Errc::kCorrupt, path_ + ": " + why}; }
   Status ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, Checksum* checksum) const;
 
   std::string path_;

@@ -39,6 +39,17 @@ HeldChunk HeldFrom(const ChunkHeader& header) {
   return held;
 }
 
+HeldChunk HeldFrom(const ChunkRow& row) {
+  HeldChunk held = HeldFrom(row.header);
+  held.file_bytes = row.file_bytes;
+  held.header_sum = row.header_sum;
+  held.created_ns = row.created_ns;
+  held.used_ns = row.used_ns;
+  held.hits = row.hits;
+  held.compute_ms = row.compute_ms;
+  return held;
+}
+
 HeldChunk* ChunkTable::Find(const Digest& id) {
   const auto found = chunks_.find(id);
   return found == chunks_.end() ? nullptr : &found->second;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "afterimage/digest.h"
+#include "store/catalogue.h"
 #include "store/chunk_format.h"
 #include "store/chunk_store.h"
 #include "store/digest_hash.h"
@@ -43,6 +44,8 @@ struct HeldChunk {
 
 // What the header says; the rest is for the caller to fill.
 HeldChunk HeldFrom(const ChunkHeader& header);
+// All that the row says.
+HeldChunk HeldFrom(const ChunkRow& row);
 
 class ChunkTable {
  public:

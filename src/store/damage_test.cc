@@ -1,106 +1,17 @@
-// Damage to any file of a folder: the store opens or says why not, serves only right bytes, quarantines and counts.
+// Damage to any file of a folder but the catalogue (catalogue_damage_test.cc): the store opens, serves only right
+// bytes, quarantines and counts.
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "store/disk_store.h"
-#include "testing/manual_clock.h"
-#include "testing/sample_chunk.h"
-#include "testing/temporary_folder.h"
+#include "testing/damage_fixture.h"
 
 namespace afterimage {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr uint64_t kChunks = 8;
-
-SampleChunk Chunk(uint64_t seed) {
-  return MakeSample(seed, {.rows_bytes = 400 + 4 * seed, .n_logits = seed, .fusion = seed % 4 == 3});
-}
-
-std::string ReadWhole(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void WriteWhole(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
-
-class DamageTest : public testing::Test {
- protected:
-  // A folder as a process leaves it that was killed: a copy taken while the store is open, its WAL included.
-  void SetUp() override {
-    {
-      const auto store = Open().value();
-      for (uint64_t seed = 0; seed < kChunks / 2; ++seed) ASSERT_TRUE(PutSample(*store, Chunk(seed)).ok());
-    }
-    const auto store = Open().value();
-    for (uint64_t seed = kChunks / 2; seed < kChunks; ++seed) ASSERT_TRUE(PutSample(*store, Chunk(seed)).ok());
-    ASSERT_TRUE(store->Flush().ok());
-    fs::copy(path_, sound_, fs::copy_options::recursive);
-  }
-
-  Result<std::unique_ptr<DiskStore>> Open() {
-    return DiskStore::Open({.folder = path_, .durability = Durability::kProcess}, PosixFileSystem(), clock_);
-  }
-  void Restore() const {
-    fs::remove_all(path_);
-    fs::copy(sound_, path_, fs::copy_options::recursive);
-  }
-  std::vector<fs::path> Files(const std::string& ending) const {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(path_)) {
-      if (entry.is_regular_file() && entry.path().string().ends_with(ending)) files.push_back(entry.path());
-    }
-    std::ranges::sort(files);
-    return files;
-  }
-  fs::path PathOf(uint64_t seed) const { return DiskLayout(path_).PathOf(Chunk(seed).header.kind, Chunk(seed).id()); }
-
-  struct Outcome {
-    bool opened = false;
-    size_t equal = 0;
-    uint64_t quarantined = 0;
-  };
-  // Opens, asks for everything, puts everything again, asks again.
-  Outcome Try() {
-    Outcome outcome;
-    const Result<std::unique_ptr<DiskStore>> opened = Open();
-    if (!opened.ok()) {
-      EXPECT_TRUE(opened.error().code == Errc::kCorrupt || opened.error().code == Errc::kInvalidArgument)
-          << opened.error().message;
-      EXPECT_NE(opened.error().message.find(path_), std::string::npos) << opened.error().message;
-      return outcome;
-    }
-    outcome.opened = true;
-    DiskStore& store = **opened;
-    for (uint64_t seed = 0; seed < kChunks; ++seed) {
-      const Served served = ServedFor(store, Chunk(seed));
-      EXPECT_NE(served, Served::kOther);
-      EXPECT_NE(served, Served::kError);
-      outcome.equal += served == Served::kEqual ? 1 : 0;
-    }
-    outcome.quarantined = store.stats().quarantined;
-    for (uint64_t seed = 0; seed < kChunks; ++seed) EXPECT_TRUE(PutSample(store, Chunk(seed)).ok());
-    const bool flushed = store.Flush().ok();  // not onto a damaged catalogue
-    for (uint64_t seed = 0; seed < kChunks && flushed; ++seed) {
-      EXPECT_EQ(ServedFor(store, Chunk(seed)), Served::kEqual);
-    }
-    return outcome;
-  }
-
-  TemporaryFolder folder_;
-  const std::string path_ = folder_ / "store";
-  const std::string sound_ = folder_ / "sound";
-  ManualClock clock_;
-};
 
 TEST_F(DamageTest, WithoutDamageEverythingIsThere) {
   Restore();
@@ -221,41 +132,6 @@ TEST_F(DamageTest, AWalThatIsLostOrCutCostsOnlyWhatItHeld) {
   Restore();
   fs::remove(path_ + "/catalog.db-wal");
   EXPECT_EQ(Try().equal, kChunks / 2);
-}
-
-// SQLite sums the frames of its WAL: a flipped bit ends it there.
-TEST_F(DamageTest, AFlippedBitInTheCatalogueOrItsWalNeverChangesWhatIsServed) {
-  std::mt19937 random(2);
-  int refused = 0;
-  for (const char* name : {"catalog.db", "catalog.db-wal"}) {
-    for (int round = 0; round < 30; ++round) {
-      Restore();
-      std::string bytes = ReadWhole(fs::path(path_) / name);
-      for (int flips = 0; flips < 3; ++flips) bytes[random() % bytes.size()] ^= static_cast<char>(1u << random() % 8);
-      WriteWhole(fs::path(path_) / name, bytes);
-      refused += Try().opened ? 0 : 1;
-    }
-  }
-  EXPECT_LT(refused, 60);
-}
-
-TEST_F(DamageTest, ACatalogueThatIsCutGoneOrForeignIsAClearError) {
-  Restore();
-  const std::string bytes = ReadWhole(path_ + "/catalog.db");
-  for (const std::string& damaged : {std::string(), bytes.substr(0, 50), bytes.substr(0, bytes.size() / 2),
-                                     std::string(8192, 'x'), std::string(4096, '\0')}) {
-    Restore();
-    fs::remove(path_ + "/catalog.db-wal");
-    WriteWhole(path_ + "/catalog.db", damaged);
-    const Outcome outcome = Try();
-    EXPECT_FALSE(outcome.opened && outcome.equal > 0) << damaged.size();
-  }
-  Restore();
-  fs::remove(path_ + "/catalog.db");
-  const Result<std::unique_ptr<DiskStore>> opened = Open();
-  ASSERT_FALSE(opened.ok());
-  EXPECT_EQ(opened.error().code, Errc::kInvalidArgument);
-  EXPECT_TRUE(fs::exists(PathOf(0))) << "nothing is removed from a folder that may not be ours";
 }
 
 }  // namespace

@@ -10,8 +10,6 @@
 namespace afterimage {
 namespace {
 
-constexpr std::array<std::string_view, 4> kCatalogueSuffixes = {"", "-wal", "-shm", "-journal"};
-
 std::string_view ExtensionOf(DiskLayout::Kind kind) { return kind == DiskLayout::Kind::kKv ? ".kv" : ".fusion"; }
 
 std::string NameOf(DiskLayout::Kind kind, const Digest& id) { return id.Hex() + std::string(ExtensionOf(kind)); }
@@ -79,9 +77,14 @@ Result<FolderState> InspectFolder(FileSystem& files, const DiskLayout& layout) {
     constexpr std::string_view kCatalogue = "catalog.db";
     if (!name.starts_with(kCatalogue)) return false;
     name.remove_prefix(kCatalogue.size());
-    return std::ranges::find(kCatalogueSuffixes, name) != kCatalogueSuffixes.end();
+    return std::ranges::find(DiskLayout::kCatalogueSuffixes, name) != DiskLayout::kCatalogueSuffixes.end();
   };
   if (std::ranges::all_of(*entries, is_of_a_start)) return FolderState::kFresh;
+  const auto has = [&](std::string_view name, bool is_folder) {
+    return std::ranges::any_of(
+        *entries, [&](const FolderEntry& entry) { return entry.name == name && entry.is_folder == is_folder; });
+  };
+  if (has("lock", false) && has("kv_chunks", true)) return FolderState::kOurs;
   const Result<bool> ours = HasOurCatalogue(files, layout);
   if (!ours.ok()) return ours.error();
   if (*ours) return FolderState::kOurs;
@@ -121,12 +124,32 @@ Result<FolderScan> ScanChunks(FileSystem& files, const DiskLayout& layout) {
   return scan;
 }
 
-Status PurgeFolder(FileSystem& files, const DiskLayout& layout) {
+Status MoveCatalogueAway(FileSystem& files, const DiskLayout& layout) {
+  if (Status status = files.MakeFolders(layout.quarantine()); !status.ok()) return status;
+  for (const std::string_view suffix : DiskLayout::kCatalogueSuffixes) {
+    const std::string from = layout.catalogue() + std::string(suffix);
+    const std::string to = layout.quarantine() + "/catalog.db" + std::string(suffix);
+    Status status = files.Rename(from, to);
+    if (!status.ok() && status.error().code == Errc::kNotFound) status = files.Remove(to);  // of an earlier one
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Result<Purged> PurgeFolder(FileSystem& files, const DiskLayout& layout) {
+  const Result<FolderState> state = InspectFolder(files, layout);
+  if (!state.ok()) return state.error();
   const Result<bool> ours = HasOurCatalogue(files, layout);
   if (!ours.ok()) return ours.error();
-  if (!*ours) return Error{Errc::kInvalidArgument, layout.folder() + " has no catalogue of afterimage: not purged"};
+  if (*state != FolderState::kOurs && !*ours) {
+    return Error{Errc::kInvalidArgument, layout.folder() + " has no catalogue of afterimage: nothing to purge"};
+  }
   const Result<std::unique_ptr<FileLock>> lock = files.Lock(layout.lock());
   if (!lock.ok()) return lock.error();
+  if (!*ours) {  // damaged, or a sound one of another application
+    const auto catalogue = Catalogue::Open(layout.catalogue(), {.read_only = true});
+    if (!catalogue.ok() && catalogue.error().code == Errc::kInvalidArgument) return catalogue.error();
+  }
   const Result<FolderScan> scan = ScanChunks(files, layout);
   if (!scan.ok()) return scan.error();
   std::vector<std::string> paths = scan->leftovers;
@@ -138,8 +161,14 @@ Status PurgeFolder(FileSystem& files, const DiskLayout& layout) {
   for (const std::string_view suffix : {"-journal", "-shm", "-wal", ""}) {
     paths.push_back(layout.catalogue() + std::string(suffix));
   }
+  Purged purged;
   for (const std::string& path : paths) {
-    if (Status status = files.Remove(path); !status.ok()) return status;
+    const Result<std::unique_ptr<ReadableFile>> file = files.OpenForReading(path);
+    if (file.ok()) {
+      ++purged.files;
+      purged.bytes += (*file)->size();
+    }
+    if (Status status = files.Remove(path); !status.ok()) return status.error();
   }
   // Folders, where nothing of others is in them.
   for (const DiskLayout::Kind kind : DiskLayout::kKinds) {
@@ -150,7 +179,7 @@ Status PurgeFolder(FileSystem& files, const DiskLayout& layout) {
     (void)files.Remove(layout.chunks(kind));
   }
   (void)files.Remove(layout.quarantine());
-  return {};
+  return purged;
 }
 
 }  // namespace afterimage

@@ -3,7 +3,7 @@
 //   <folder>/catalog.db                      the catalogue, with SQLite's -wal and -shm
 //   <folder>/kv_chunks/xx/<id>.kv            xx: the first two hex digits of the id
 //   <folder>/fusion_chunks/xx/<id>.fusion    or <fusion_folder>/xx/<id>.fusion
-//   <folder>/quarantine/                     files that failed a check, for a person to look at
+//   <folder>/quarantine/                     files that failed a check, catalogues too, for a person to look at
 //   <folder>/lock                            held by the one process that writes; has its process id
 #ifndef AFTERIMAGE_STORE_DISK_LAYOUT_H_
 #define AFTERIMAGE_STORE_DISK_LAYOUT_H_
@@ -11,6 +11,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "afterimage/digest.h"
@@ -35,6 +36,8 @@ class DiskLayout {
   std::string FolderOf(Kind kind, const Digest& id) const;
   std::string PathOf(Kind kind, const Digest& id) const;
   std::string QuarantinePathOf(Kind kind, const Digest& id) const;
+  // What SQLite may put beside the catalogue, by its ending; the catalogue itself first.
+  static constexpr std::array<std::string_view, 4> kCatalogueSuffixes = {"", "-wal", "-shm", "-journal"};
 
  private:
   std::string folder_;
@@ -44,7 +47,7 @@ class DiskLayout {
 
 enum class FolderState {
   kFresh,  // absent, empty, or left by a first start that did not get far: may become a store
-  kOurs,   // has chunks and a catalogue of ours, sound or not
+  kOurs,   // has a catalogue of ours, sound or not; or our lock and folder of chunks, whatever became of the catalogue
 };
 
 // Looks before anything is written. Errors: kInvalidArgument (a folder of something else: it is left alone), kIo.
@@ -62,9 +65,18 @@ struct FolderScan {
 // The chunk files. Files whose names are not ours are left out: they are nobody's business. Errors: kIo.
 Result<FolderScan> ScanChunks(FileSystem& files, const DiskLayout& layout);
 
-// Removes everything a store has put into the folder but its lock. Errors: kInvalidArgument (no catalogue of ours),
-// kBusy, kIo.
-Status PurgeFolder(FileSystem& files, const DiskLayout& layout);
+// Moves the catalogue to quarantine, in the place of one that may be there: it is damaged, and a new one will be made.
+// REQUIRES: nobody has it open, and the lock. Errors: kIo.
+Status MoveCatalogueAway(FileSystem& files, const DiskLayout& layout);
+
+struct Purged {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+
+// Removes everything a store has put into the folder but its lock. Errors: kInvalidArgument (a folder or a catalogue
+// that is not ours), kBusy, kIo.
+Result<Purged> PurgeFolder(FileSystem& files, const DiskLayout& layout);
 
 }  // namespace afterimage
 

@@ -1,7 +1,6 @@
 #include "store/disk_store.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "store/chunk_file.h"
@@ -49,100 +48,6 @@ Result<std::unique_ptr<DiskStore>> DiskStore::Open(const DiskStoreOptions& optio
   std::unique_ptr<DiskStore> store(new DiskStore(options, files, clock));
   if (Status status = store->Start(); !status.ok()) return status.error();
   return store;
-}
-
-Status DiskStore::Start() {
-  const Result<FolderState> state = InspectFolder(files_, layout_);
-  if (!state.ok()) return state.error();
-  if (options_.read_only && *state != FolderState::kOurs) {
-    return Error{Errc::kNotFound, options_.folder + " has no catalogue of afterimage"};
-  }
-  if (!options_.read_only) {
-    if (Status status = MakeFolders(*state); !status.ok()) return status;
-  }
-  Result<std::unique_ptr<Catalogue>> catalogue = Catalogue::Open(
-      layout_.catalogue(),
-      {.durability = options_.durability, .read_only = options_.read_only, .create = *state == FolderState::kFresh});
-  if (!catalogue.ok()) {
-    Error error = catalogue.error();
-    if (error.code == Errc::kCorrupt) error.message += "; what it knew is lost: remove or purge " + options_.folder;
-    return error;
-  }
-  catalogue_ = std::move(*catalogue);
-  if (Status status = LoadTable(); !status.ok()) return status;
-  if (options_.read_only) return {};
-  Process({});  // the limits may be lower than last time
-  writer_ = std::thread([this] { WriterMain(); });
-  return {};
-}
-
-Status DiskStore::MakeFolders(FolderState state) {
-  const bool sync = options_.durability == Durability::kPower && state == FolderState::kFresh;
-  if (Status status = files_.MakeFolders(layout_.folder()); !status.ok()) return status;
-  Result<std::unique_ptr<FileLock>> lock = files_.Lock(layout_.lock());
-  if (!lock.ok()) return lock.error();
-  lock_ = std::move(*lock);
-  if (sync) {
-    const std::string parent = std::filesystem::path(layout_.folder()).parent_path().string();
-    if (Status status = files_.SyncFolder(parent.empty() ? "." : parent); !status.ok()) return status;
-  }
-  return {};
-}
-
-// The catalogue is right about what is held, the folders about what is there: what only one of them knows goes.
-Status DiskStore::LoadTable() {
-  Result<std::vector<ChunkRow>> rows = catalogue_->LoadChunks();
-  if (!rows.ok()) return rows.error();
-  int64_t newest_ns = 0;
-  for (const ChunkRow& row : *rows) {
-    HeldChunk held = HeldFrom(row.header);
-    held.file_bytes = row.file_bytes;
-    held.header_sum = row.header_sum;
-    held.created_ns = row.created_ns;
-    held.used_ns = row.used_ns;
-    held.hits = row.hits;
-    held.compute_ms = row.compute_ms;
-    newest_ns = std::max({newest_ns, row.used_ns, row.created_ns});
-    table_.Put(row.id, std::move(held));
-  }
-  clock_offset_ns_ = std::max<int64_t>(0, newest_ns - clock_.Now().count());
-  counters_.quarantined += catalogue_->damaged_rows();
-  if (options_.read_only) return {};
-
-  for (const DiskLayout::Kind kind : DiskLayout::kKinds) {
-    if (Status status = files_.MakeFolders(layout_.chunks(kind)); !status.ok()) return status;
-  }
-  if (Status status = files_.MakeFolders(layout_.quarantine()); !status.ok()) return status;
-  if (!options_.fusion_folder.empty()) {
-    Result<std::unique_ptr<FileLock>> lock = files_.Lock(options_.fusion_folder + "/lock");
-    if (!lock.ok()) return lock.error();
-    fusion_lock_ = std::move(*lock);
-  }
-  if (options_.durability == Durability::kPower) {
-    if (Status status = files_.SyncFolder(layout_.folder()); !status.ok()) return status;
-  }
-  const Result<std::vector<FolderEntry>> quarantined = files_.List(layout_.quarantine());
-  for (size_t i = 0; quarantined.ok() && i < quarantined->size(); ++i) {
-    in_quarantine_.insert(layout_.quarantine() + "/" + (*quarantined)[i].name);
-  }
-
-  const Result<FolderScan> scan = ScanChunks(files_, layout_);
-  if (!scan.ok()) return scan.error();
-  for (const std::string& path : scan->leftovers) (void)files_.Remove(path);
-  std::unordered_set<Digest, DigestHash> there;
-  for (const FolderScan::File& file : scan->chunks) {
-    const HeldChunk* held = table_.Find(file.id);
-    if (held != nullptr && held->kind == file.kind) {
-      there.insert(file.id);
-    } else {
-      (void)files_.Remove(layout_.PathOf(file.kind, file.id));
-    }
-  }
-  CatalogueBatch batch;
-  for (const ChunkRow& row : *rows) {
-    if (!there.contains(row.id) && table_.Remove(row.id)) batch.deleted.push_back(row.id);
-  }
-  return catalogue_->Commit(batch);
 }
 
 DiskStore::~DiskStore() {
@@ -284,8 +189,10 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
                                                         const std::string& text_key,
                                                         const std::vector<Digest>& pictures, size_t limit) {
   std::vector<RequestRow> found;
+  uint64_t n_mended = 0;
   {
     const std::lock_guard lock(mutex_);
+    n_mended = n_mended_;
     for (auto row = queued_requests_.rbegin(); row != queued_requests_.rend(); ++row) {
       if (row->text_key == text_key && row->compatibility == compatibility && row->tenant == tenant) {
         found.push_back(*row);
@@ -294,7 +201,14 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
   }
   Result<std::vector<RequestRow>> committed =
       catalogue_->FindRequests(tenant, compatibility, text_key, pictures, limit);
-  if (!committed.ok()) return committed.error();
+  if (!committed.ok()) {
+    if (options_.read_only || committed.error().code != Errc::kCorrupt) return committed.error();
+    const std::lock_guard lock(mutex_);
+    queue_.emplace_back(QueuedMend{n_mended});
+    ++accepted_;
+    work_.notify_one();
+    return found;
+  }
   const size_t n_queued = found.size();
   for (RequestRow& row : *committed) {
     RequestRow queued = row;  // as it was before it got its id: it may have been committed since
@@ -332,13 +246,16 @@ void DiskStore::Quarantine(const Digest& id, uint64_t generation) {
   const ChunkHeader::Kind kind = held->kind;
   table_.Remove(id);
   if (options_.read_only) return;
-  const std::string kept = layout_.QuarantinePathOf(kind, id);
-  if (in_quarantine_.size() < kMaxQuarantined || in_quarantine_.contains(kept)) {
-    if (files_.Rename(layout_.PathOf(kind, id), kept).ok()) in_quarantine_.insert(kept);
-  }
+  MoveToQuarantine(kind, id);
   queue_.emplace_back(QueuedErase{id, kind});  // the row, and the file if it is still there
   ++accepted_;
   work_.notify_one();
+}
+
+void DiskStore::MoveToQuarantine(ChunkHeader::Kind kind, const Digest& id) {
+  const std::string kept = layout_.QuarantinePathOf(kind, id);
+  if (in_quarantine_.size() >= kMaxQuarantined && !in_quarantine_.contains(kept)) return;
+  if (files_.Rename(layout_.PathOf(kind, id), kept).ok()) in_quarantine_.insert(kept);
 }
 
 }  // namespace afterimage

@@ -7,7 +7,8 @@
 //
 // A chunk's bytes are served only after their checksum held. A file that fails is moved to quarantine/ (the first 64;
 // further ones are removed), its row is deleted, and the chunk is a miss from then on. A write that fails drops its
-// chunk; the store goes on.
+// chunk; the store goes on. A catalogue that is damaged, whenever that is found, goes to quarantine/ too, and a new one
+// is made from the headers of the chunk files: requests, rates, and past uses are lost, chunks are not.
 //
 // Costs: Put, one copy of the bytes, and a wait while the queue is full. Find, a lookup in memory. Get, one open and
 // one small read; Read, the bytes once into place and their checksum. Open, all catalogue rows and all folder listings
@@ -24,6 +25,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,10 +57,11 @@ struct DiskStoreOptions {
 
 class DiskStore final : public ChunkStore {
  public:
-  // The file system and the clock must outlive the store. Times are kept across runs: a clock that starts again, as a
-  // steady one does at boot, is continued where the catalogue ended.
-  // Errors: kInvalidArgument (a folder that is not ours), kBusy (another writer, named), kCorrupt (the catalogue),
-  // kNotFound (read-only, and there is none), kIo.
+  // The file system and the clock must outlive the store. Times are kept across runs, so give it WallClock(). One that
+  // is behind the catalogue (set back, or a steady clock after a boot) is continued from where the catalogue ended.
+  // Errors: kInvalidArgument (a folder or a catalogue that is not ours), kBusy (another writer, named), kUnsupported (a
+  // catalogue of a newer version), kNotFound (read-only, and there is none), kCorrupt (read-only, and it is damaged),
+  // kIo.
   static Result<std::unique_ptr<DiskStore>> Open(const DiskStoreOptions& options, FileSystem& files,
                                                  const Clock& clock);
   // Writes what is queued.
@@ -76,7 +79,8 @@ class DiskStore final : public ChunkStore {
   // Queues a request row; it is committed with its leaf or after it, and dropped if the leaf is not held by then. So
   // put the leaf first. `created_ns` is filled in. Errors: kUnsupported (read-only).
   Status PutRequest(RequestRow row);
-  // As Catalogue::FindRequests, with what is still queued. Rows that are still queued have no id.
+  // As Catalogue::FindRequests, with what is still queued. Rows that are still queued have no id. Errors: kIo, kBusy,
+  // kCorrupt (read-only; otherwise a damaged catalogue has no rows, and is being replaced).
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
                                                const std::string& text_key, const std::vector<Digest>& pictures = {},
                                                size_t limit = Catalogue::kNoLimit);
@@ -100,7 +104,11 @@ class DiskStore final : public ChunkStore {
     Digest id;
     ChunkHeader::Kind kind;
   };
-  using Work = std::variant<QueuedChunk, QueuedErase, RequestRow, Rate>;
+  // The catalogue was found damaged when it was the so-many-th; perhaps it has been replaced since.
+  struct QueuedMend {
+    uint64_t n_mended = 0;
+  };
+  using Work = std::variant<QueuedChunk, QueuedErase, QueuedMend, RequestRow, Rate>;
 
   // What one turn of the writer is about.
   struct Group {
@@ -108,25 +116,34 @@ class DiskStore final : public ChunkStore {
     std::vector<QueuedErase> erased;  // by the caller, by eviction, or to be replaced
     std::vector<RequestRow> requests;
     std::vector<Rate> rates;
+    bool mend = false;
     uint64_t bytes = 0;    // of the chunks, in the queue
     uint64_t n_items = 0;  // of the queue
   };
 
   DiskStore(const DiskStoreOptions& options, FileSystem& files, const Clock& clock);
 
+  // disk_store_open.cc
   Status Start();
   Status MakeFolders(FolderState state);
+  Status OpenCatalogue(FolderState state);
+  Status MakeChunkFolders();
   Status LoadTable();
+  Status MatchFiles(const std::vector<ChunkRow>& rows);
+  Status MendCatalogue();
+  Result<std::optional<ChunkRow>> RowFromFile(ChunkHeader::Kind kind, const Digest& id);
   int64_t NowNs() const { return clock_.Now().count() + clock_offset_ns_; }
   EvictionLimits limits() const { return {options_.max_bytes, options_.max_blocks}; }
   void Quarantine(const Digest& id, uint64_t generation);
+  void MoveToQuarantine(ChunkHeader::Kind kind, const Digest& id);  // REQUIRES: the lock
 
   // The writer's; each takes the lock itself. disk_store_writer.cc
   void WriterMain();
   Group TakeGroup();  // REQUIRES: the lock
   void Process(Group group);
   void ChooseVictims(Group& group);
-  Status Forget(const std::vector<QueuedErase>& erased);
+  Status Mending(const std::function<Status()>& commit);
+  Status Forget();
   Status WriteChunkFile(const QueuedChunk& queued);
   void WriteFiles(Group& group);
   Status Commit(Group& group);
@@ -156,6 +173,7 @@ class DiskStore final : public ChunkStore {
   uint64_t accepted_ = 0;  // items ever queued
   uint64_t finished_ = 0;  // of them, done with
   uint64_t next_generation_ = 1;
+  uint64_t n_mended_ = 0;
   std::unordered_set<std::string> in_quarantine_;  // paths
   Status flush_status_;
   StoreStats counters_;

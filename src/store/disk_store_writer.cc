@@ -48,6 +48,7 @@ DiskStore::Group DiskStore::TakeGroup() {
         group.chunks.push_back(std::move(chunk));
       },
       [&](QueuedErase& erase) { group.erased.push_back(erase); },
+      [&](const QueuedMend& mend) { group.mend = group.mend || mend.n_mended == n_mended_; },
       [&](RequestRow& row) { group.requests.push_back(std::move(row)); },
       [&](Rate& rate) { group.rates.push_back(std::move(rate)); },
   };
@@ -61,12 +62,22 @@ DiskStore::Group DiskStore::TakeGroup() {
 
 void DiskStore::Process(Group group) {
   ChooseVictims(group);
-  Status status = Forget(group.erased);
+  not_forgotten_.insert(not_forgotten_.end(), group.erased.begin(), group.erased.end());
+  Status status = group.mend ? MendCatalogue() : Status();
+  if (status.ok()) status = Mending([&] { return Forget(); });
   if (status.ok()) {
     WriteFiles(group);
-    status = Commit(group);
+    status = Mending([&] { return Commit(group); });
   }
   Finish(group, status);
+}
+
+// Onto a catalogue that turns out to be damaged nothing can be committed: onto a new one, the second time.
+Status DiskStore::Mending(const std::function<Status()>& commit) {
+  Status status = commit();
+  if (status.ok() || status.error().code != Errc::kCorrupt) return status;
+  if (Status mended = MendCatalogue(); !mended.ok()) return mended;
+  return commit();
 }
 
 // Adds to the group's erased ones what must go for it.
@@ -90,8 +101,7 @@ void DiskStore::ChooseVictims(Group& group) {
   }
 }
 
-Status DiskStore::Forget(const std::vector<QueuedErase>& erased) {
-  not_forgotten_.insert(not_forgotten_.end(), erased.begin(), erased.end());
+Status DiskStore::Forget() {
   if (not_forgotten_.empty()) return {};
   CatalogueBatch batch;
   for (const QueuedErase& erase : not_forgotten_) batch.deleted.push_back(erase.id);

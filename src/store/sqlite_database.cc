@@ -15,7 +15,10 @@ Errc CodeOf(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_FORMAT:
-    case SQLITE_ERROR:  // of our own statements only: a table or a column is not there
+    case SQLITE_ERROR:   // of our own statements only: a table or a column is not there
+    case SQLITE_TOOBIG:  // nothing we put: what a damaged length says
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
       return Errc::kCorrupt;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -43,6 +46,7 @@ void SqliteStatement::Finalizer::operator()(sqlite3_stmt* statement) const { sql
 void SqliteDatabase::Closer::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<bool> SqliteStatement::Step() {
+  if (statement_ == nullptr) return Error{Errc::kIo, "the catalogue is closed: it could not be made anew"};
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) {
@@ -121,6 +125,21 @@ Result<int64_t> SqliteDatabase::Number(const std::string& sql) {
   const Result<bool> row = statement.Step();
   if (!row.ok()) return row.error();
   return *row ? statement.Integer(0) : 0;
+}
+
+bool SqliteDatabase::read_only() const { return sqlite3_db_readonly(database_.get(), "main") == 1; }
+
+Status SqliteDatabase::Check(bool with_indices) {
+  SqliteStatement statement;
+  if (Status status = Prepare(with_indices ? "PRAGMA integrity_check(1)" : "PRAGMA quick_check(1)", statement);
+      !status.ok()) {
+    return status;
+  }
+  const Result<bool> row = statement.Step();
+  if (!row.ok()) return row.error();
+  const std::string said = *row ? statement.Text(0) : "no answer";
+  if (said == "ok") return {};
+  return Error{Errc::kCorrupt, std::string(sqlite3_db_filename(database_.get(), "main")) + ": " + said};
 }
 
 Status SqliteDatabase::Prepare(std::string_view sql, SqliteStatement& statement) {

@@ -70,6 +70,10 @@ class SqliteDatabase {
   Status Run(const std::string& sql);
   Result<int64_t> Number(const std::string& sql);  // the first column of the first row; 0 without one
   Status Prepare(std::string_view sql, SqliteStatement& statement);
+  // Whether it cannot be written, by its rights or by what its first bytes say. Known once it has been read.
+  bool read_only() const;
+  // Looks at every page. Errors: kCorrupt.
+  Status Check(bool with_indices);
   // Calls `work` in a transaction, which is rolled back unless it and the commit succeed.
   template <typename Work>
   Status Transact(const Work& work) {
