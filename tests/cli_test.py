@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from program import FOLDER, model, run, write_png
+from program import FOLDER, model, run, write_png, write_rates
 
 
 class AskTest(unittest.TestCase):
@@ -63,7 +63,8 @@ class AskTest(unittest.TestCase):
         self.assertIn("q8_0", answer["engine"]["cache_refusal"])
 
     def test_asked_again_the_answer_comes_from_the_cache_and_the_report_says_so(self):
-        flags = [*self.vision, "--image", self.picture, "--cache-dir", os.path.join(FOLDER.name, "ask-cache")]
+        flags = [*self.vision, "--image", self.picture, "--cache-dir", os.path.join(FOLDER.name, "ask-cache"),
+                 "--planner-rates", write_rates("rates.json", 1e-7)]
         cold = self.ask_json(*flags, "What is this?")
         again = self.ask_json(*flags, "What is this?")
         self.assertEqual(cold["report"]["class"], "cold")

@@ -44,6 +44,16 @@ def write_jsonl(path, lines):
     return path
 
 
+def write_rates(name, load_ms_per_byte):
+    """Frozen rates, so that what the planner does in a test does not hang on what the machine does meanwhile."""
+    ms = {"prefill.text": 1, "prefill.image": 1, "encode": 10, "inject": 1e-3, "load.memory": load_ms_per_byte,
+          "load.queue": load_ms_per_byte, "load.disk": load_ms_per_byte}
+    path = os.path.join(FOLDER.name, name)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"rates": {key: {"n": 1, "x": 1, "y": y, "xx": 1, "xy": y} for key, y in ms.items()}}, file)
+    return path
+
+
 def model(shape):
     out = subprocess.run([WRITE_RANDOM_MODEL, shape, FOLDER.name], capture_output=True, text=True, check=True).stdout
     paths = out.split("\n")

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import FOLDER, PROGRAM, environment, model, run, write_jsonl, write_png
+from program import FOLDER, PROGRAM, environment, model, run, write_jsonl, write_png, write_rates
 
 QUESTIONS = ["What is it?", "Is there a dog on the sofa?", "How many chairs are there?"]
 
@@ -38,8 +38,10 @@ def chunk_files(folder, ending):
 class RunTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.vision = model("tiny-internvl")
-        cls.text = model("tiny-text")
+        rates = ["--planner-rates", write_rates("rates.json", 1e-7)]
+        cls.vision_with_own_rates = model("tiny-internvl")
+        cls.vision = cls.vision_with_own_rates + rates
+        cls.text = model("tiny-text") + rates
         for number in range(3):
             write_png(f"picture-{number}.png", number)
         cls.dataset = write_jsonl(path("questions.jsonl"), [
@@ -176,7 +178,7 @@ class RunTest(unittest.TestCase):
         _, sample = self.one("b", "Is it a blue sofa?", *flags, "--reuse", "normalized", **group)
         self.assertEqual(sample["chunk_text"], "06-sofa")
         self.assertEqual(sample["statuses"]["exact_text"], "refused")
-        summary, sample = self.one("c", "Is the sofa green?", *flags, "--min-gain", "0%", **group)
+        summary, sample = self.one("c", "Is the sofa green?", *flags, **group)
         self.assertEqual(sample["class"], "approximate")
         self.assertIn(sample["donor"]["id"], ("a", "b"))
         self.assertEqual(summary["wrong_donors"]["count"], 1 if sample["donor"]["id"] == "a" else 0)
@@ -300,6 +302,25 @@ class RunTest(unittest.TestCase):
         self.assertEqual(healed["tokens"]["computed"], 0)
         self.assertEqual(again["0-0"]["response_tokens"], cold["0-0"]["response_tokens"])
 
+    def test_where_loading_is_slower_than_computing_the_planner_computes_and_says_so(self):
+        flags = ["run", *self.vision_with_own_rates, "--dataset", self.dataset, "--cache-dir", self.cache, "--json"]
+        for _ in range(2):
+            done = run(*flags, "--planner-rates", write_rates("slow.json", 1.0))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads(done.stdout)
+        self.assertEqual(summary["classes"]["cold"], 6)
+        self.assertEqual(summary["statuses"]["exact_text"]["refused"], 6)
+        self.assertEqual(summary["statuses"]["prefix"]["refused"], 6)
+        self.assertEqual(summary["planner"]["predictions"], 6)
+
+    def test_without_frozen_rates_the_planner_learns(self):
+        flags = ["run", *self.vision_with_own_rates, "--dataset", self.dataset, "--cache-dir", self.cache, "--json"]
+        first = json.loads(run(*flags).stdout)["planner"]
+        second = json.loads(run(*flags).stdout)["planner"]
+        self.assertLess(first["predictions"], 6)  # of the first request nothing was measured yet
+        self.assertGreater(second["predictions"], 0)
+        self.assertGreater(second["median_relative_error"], 0)
+
     def test_tenants_do_not_see_each_other(self):
         self.run_json(self.dataset, "--tenant", "one")
         other, _ = self.run_json(self.dataset, "--tenant", "two")
@@ -339,7 +360,8 @@ class RunTest(unittest.TestCase):
             ([*flags, self.dataset, "--min-gain", "5ms"], 2, "10%"),
             ([*flags, self.dataset, "--max-bytes", "lots"], 2, "GiB"),
             ([*flags, self.dataset, "--samples-file", "/no/such/folder/s.jsonl"], 1, "/no/such/folder"),
-            ([*flags, self.dataset, "--planner-rates", "/no/such/rates"], 1, "/no/such/rates"),
+            (["run", *self.vision_with_own_rates, "--dataset", self.dataset, "--cache-dir", self.cache,
+              "--planner-rates", "/no/such/rates"], 1, "/no/such/rates"),
             (["run", *self.vision, "--dataset", self.dataset, "--cache-dir", foreign], 2, foreign),
         ]
         for args, code, message in cases:
