@@ -47,9 +47,9 @@ struct ShapeResult {
   // is the same for both, and its noise is larger than the difference.
   std::vector<double> plain_prefill_ms;
   std::vector<double> canonical_prefill_ms;
-  int compared = 0;                  // hits whose logits were compared with a cold run's
-  int identical = 0;                 // of them, to the bit
-  double plain_max_difference = 0;   // of logits: plain run against canonical steps
+  int compared = 0;                 // hits whose logits were compared with a cold run's
+  int identical = 0;                // of them, to the bit
+  double plain_max_difference = 0;  // of logits: plain run against canonical steps
 };
 
 struct Stored {
@@ -314,10 +314,11 @@ void PrintTable(const ShapeResult& result, int pairs) {
   if (!result.plain_prefill_ms.empty()) {
     const Summary alone = Ratio(result.canonical_prefill_ms, result.plain_prefill_ms);
     const Summary cold = CanonicalShare(result);
-    fmt::print("\ncanonical steps cost {:+.2f} % [{:+.2f}, {:+.2f}] of a cold run, {:+.2f} % [{:+.2f}, {:+.2f}] of its "
-               "prefill ({} pairs without the encoder)\n",
-               100 * cold.median, 100 * cold.low, 100 * cold.high, 100 * (alone.median - 1), 100 * (alone.low - 1),
-               100 * (alone.high - 1), result.plain_prefill_ms.size());
+    fmt::print(
+        "\ncanonical steps cost {:+.2f} % [{:+.2f}, {:+.2f}] of a cold run, {:+.2f} % [{:+.2f}, {:+.2f}] of its "
+        "prefill ({} pairs without the encoder)\n",
+        100 * cold.median, 100 * cold.low, 100 * cold.high, 100 * (alone.median - 1), 100 * (alone.low - 1),
+        100 * (alone.high - 1), result.plain_prefill_ms.size());
   }
   for (const WayIndex index : {kNewQuestion, kLastToken, kFullHit}) {
     const Way& way = result.ways[index];
