@@ -12,9 +12,7 @@ void AddReuseBench(CLI::App& bench, int& exit_code) {
       "reuse",
       "Time to first token: plain llama.cpp, cold canonical run, encoder output put back, stored picture with a new "
       "question, full hit; on random-weight models made here");
-  command->add_option("--shape", flags->shapes, "Model shapes: demo, 0.5b, 2b")
-      ->delimiter(',')
-      ->capture_default_str();
+  command->add_option("--shape", flags->shapes, "Model shapes: demo, 0.5b, 2b")->delimiter(',')->capture_default_str();
   command->add_option("--pairs", flags->pairs, "Interleaved repeats")->capture_default_str();
   command
       ->add_option("--prefill-pairs", flags->prefill_pairs, "Pairs of canonical steps and plain, without the encoder")

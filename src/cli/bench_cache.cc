@@ -25,10 +25,10 @@ struct Kind {
 struct CacheBenchResult {
   std::map<std::string, Kind> kinds;  // by class and provenance: "exact, text:exact"
   int requests = 0;
-  int identical = 0;              // answers equal to the uncached ones, token by token
-  std::vector<double> errors;     // of the planner's predictions, relative
-  Kind misses;                    // nothing of them was stored
-  std::vector<double> lookup_ms;  // of a miss: all the cache did before the first token
+  int identical = 0;               // answers equal to the uncached ones, token by token
+  std::vector<double> errors;      // of the planner's predictions, relative
+  Kind misses;                     // nothing of them was stored
+  std::vector<double> lookup_ms;   // of a miss: all the cache did before the first token
   std::vector<double> observe_ms;  // of a miss: all it did after the last
   CacheStats stats;
 };
@@ -162,10 +162,11 @@ void PrintResult(const CacheBenchResult& result) {
                result.errors.size());
   }
   if (!result.lookup_ms.empty()) {
-    fmt::print("a miss: {} ms of lookup and planning before the first token, {:.3f} % of it; {} ms of keeping after "
-               "the answer\n",
-               Short(Summarize(result.lookup_ms), ""),
-               100 * Ratio(result.lookup_ms, result.misses.uncached_ms).median, Short(Summarize(result.observe_ms), ""));
+    fmt::print(
+        "a miss: {} ms of lookup and planning before the first token, {:.3f} % of it; {} ms of keeping after "
+        "the answer\n",
+        Short(Summarize(result.lookup_ms), ""), 100 * Ratio(result.lookup_ms, result.misses.uncached_ms).median,
+        Short(Summarize(result.observe_ms), ""));
   }
   const CacheStats& stats = result.stats;
   fmt::print("stored: {:.1f} MB of attention state, {:.1f} MB of encoder output, {:.1f} MB of logits\n",
@@ -216,10 +217,11 @@ int RunCacheBench(const CacheBenchFlags& flags) {
   const Result<std::unique_ptr<Cache>> none = Cache::Open({.mode = CacheMode::kOff}, *model->engine);
   if (!none.ok()) return Fail(none.error());
   if (!flags.json) {
-    fmt::print("{}, {}\n{}: {}, random weights, {} threads; {} pictures, {} questions each, asked twice; medians, 95 % "
-               "intervals in brackets\n\n",
-               MachineName(), model->engine->info().name, flags.shape, model->engine->info().model, model->threads,
-               flags.pictures, flags.questions);
+    fmt::print(
+        "{}, {}\n{}: {}, random weights, {} threads; {} pictures, {} questions each, asked twice; medians, 95 % "
+        "intervals in brackets\n\n",
+        MachineName(), model->engine->info().name, flags.shape, model->engine->info().model, model->threads,
+        flags.pictures, flags.questions);
     std::fflush(stdout);
   }
   CacheBench bench(flags, *model, **cache, **none);

@@ -365,9 +365,8 @@ nlohmann::ordered_json ToJson(const ShapeResult& result) {
 int RunReuseBench(const ReuseBenchFlags& flags) {
   if (flags.prefill_pairs < 0) return Fail({Errc::kInvalidArgument, "--prefill-pairs: give 0 or more"});
   if (flags.pairs < 1) return Fail({Errc::kInvalidArgument, "--pairs: give at least 1"});
-  nlohmann::ordered_json json = {{"machine", MachineName()},
-                                 {"pairs", flags.pairs},
-                                 {"results", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {
+      {"machine", MachineName()}, {"pairs", flags.pairs}, {"results", nlohmann::ordered_json::array()}};
   bool identical = true;
   bool first = true;
   for (const std::string& shape : flags.shapes) {
