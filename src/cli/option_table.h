@@ -47,7 +47,7 @@ class OptionTable {
   Row& AddList(std::string flag, std::vector<std::string>& items, std::string help);
   // One of a few names.
   template <typename T>
-  Row& AddChoice(std::string flag, T& value, std::vector<std::pair<std::string, T>> choices, std::string help);
+  Row& AddChoice(std::string flag, T& value, const std::vector<std::pair<std::string, T>>& choices, std::string help);
   // Text that means something: `parse` sets it, `show` gives it back.
   Row& AddParsed(std::string flag, std::string type, std::function<Status(const std::string&)> parse,
                  std::function<Json()> show, std::string help);
@@ -91,8 +91,8 @@ OptionTable::Row& OptionTable::Add(std::string flag, T& value, std::string help)
 }
 
 template <typename T>
-OptionTable::Row& OptionTable::AddChoice(std::string flag, T& value, std::vector<std::pair<std::string, T>> choices,
-                                         std::string help) {
+OptionTable::Row& OptionTable::AddChoice(std::string flag, T& value,
+                                         const std::vector<std::pair<std::string, T>>& choices, std::string help) {
   std::string names;
   for (const auto& choice : choices) names += (names.empty() ? "" : "|") + choice.first;
   return AddParsed(

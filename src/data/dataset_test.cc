@@ -11,7 +11,7 @@ namespace {
 // Samples "0", "1", ...; `broken` is unusable, and at `ends` reading fails.
 class NumberedSamples : public Dataset {
  public:
-  NumberedSamples(int size, int broken = -1, int ends = -1) : size_(size), broken_(broken), ends_(ends) {}
+  explicit NumberedSamples(int size, int broken = -1, int ends = -1) : size_(size), broken_(broken), ends_(ends) {}
   Result<std::optional<Sample>> Next() override {
     if (next_ == size_) return std::optional<Sample>();
     const int number = next_++;

@@ -14,7 +14,7 @@ bool IsFile(const std::filesystem::path& path) {
 }  // namespace
 
 std::string ImageFinder::ByPath(const std::string& path) const {
-  const std::string beside = (std::filesystem::path(folder_) / path).string();  // an absolute path stays as it is
+  std::string beside = (std::filesystem::path(folder_) / path).string();  // an absolute path stays as it is
   if (IsFile(beside)) return beside;
   for (const std::string& root : roots_) {
     const std::filesystem::path under = std::filesystem::path(root) / path;
