@@ -7,6 +7,12 @@
 # compile, so dependencies can only point one way (tests/CMakeLists.txt tries it).
 # Sources are all x.cc of the folder; all x_test.cc become the tests of the room.
 
+# Sanitizers are ten times slower, and more on a busy machine.
+set(AFTERIMAGE_TEST_TIMEOUT_S 900)
+if(AFTERIMAGE_SANITIZE)
+  set(AFTERIMAGE_TEST_TIMEOUT_S 3600)
+endif()
+
 # -O2: at -O3 g++ 12 warns of overflows that are not there; llama.cpp, where the time goes, keeps its -O3.
 function(afterimage_compile_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -42,7 +48,8 @@ function(afterimage_room name)
 
   set(target afterimage_${name})
   add_library(${target} STATIC ${sources})
-  set_target_properties(${target} PROPERTIES AFTERIMAGE_SEES "${name};${ROOM_DEPS}")
+  set_target_properties(${target} PROPERTIES AFTERIMAGE_SEES "${name};${ROOM_DEPS}"
+                        AFTERIMAGE_LINK "${ROOM_LINK}")
   afterimage_see(${target} ${name} ${ROOM_DEPS})
   list(TRANSFORM ROOM_DEPS PREPEND afterimage_)
   target_link_libraries(${target} PUBLIC ${ROOM_DEPS} PRIVATE ${ROOM_LINK})
@@ -66,5 +73,5 @@ function(afterimage_tests name)
   afterimage_compile_options(${target})
   add_test(NAME ${name} COMMAND ${target})
   # Without OMP_WAIT_POLICY two threads on a busy machine spend their time waiting for each other at full speed.
-  set_tests_properties(${name} PROPERTIES LABELS ${TESTS_LABEL} TIMEOUT 900 ENVIRONMENT OMP_WAIT_POLICY=passive)
+  set_tests_properties(${name} PROPERTIES LABELS ${TESTS_LABEL} TIMEOUT ${AFTERIMAGE_TEST_TIMEOUT_S} ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

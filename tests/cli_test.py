@@ -2,43 +2,9 @@
 
 import json
 import os
-import random
-import struct
-import subprocess
-import tempfile
 import unittest
-import zlib
 
-PROGRAM = os.environ["AFTERIMAGE"]
-WRITE_RANDOM_MODEL = os.environ["WRITE_RANDOM_MODEL"]
-FOLDER = tempfile.TemporaryDirectory(prefix="afterimage-cli-")
-
-
-def run(*args, env=None):
-    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "XDG_CACHE_HOME": FOLDER.name, **(env or {})})
-
-
-def write_png(name, seed, width=56, height=56):
-    """A picture of noise, as plain a PNG as can be."""
-    noise = random.Random(seed)
-    rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
-
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    path = os.path.join(FOLDER.name, name)
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)) +
-                   chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-    return path
-
-
-def model(shape):
-    out = subprocess.run([WRITE_RANDOM_MODEL, shape, FOLDER.name], capture_output=True, text=True, check=True).stdout
-    paths = out.split("\n")
-    flags = ["--model", paths[0], "--threads", "1", "--max-tokens", "8", "--context", "512"]
-    return flags + (["--mmproj", paths[1]] if paths[1] else [])
+from program import FOLDER, model, run, write_png, write_rates
 
 
 class AskTest(unittest.TestCase):
@@ -96,6 +62,31 @@ class AskTest(unittest.TestCase):
         self.assertTrue(answer["answer"])
         self.assertIn("q8_0", answer["engine"]["cache_refusal"])
 
+    def test_asked_again_the_answer_comes_from_the_cache_and_the_report_says_so(self):
+        flags = [*self.vision, "--image", self.picture, "--cache-dir", os.path.join(FOLDER.name, "ask-cache"),
+                 "--planner-rates", write_rates("rates.json", 1e-7)]
+        cold = self.ask_json(*flags, "What is this?")
+        again = self.ask_json(*flags, "What is this?")
+        self.assertEqual(cold["report"]["class"], "cold")
+        self.assertEqual(again["report"]["class"], "exact")
+        self.assertEqual(again["report"]["hit_source"], "text:exact")
+        self.assertEqual(again["report"]["statuses"]["kv_cache"], "hit")
+        self.assertEqual(again["report"]["donor"]["question"], "What is this?")
+        self.assertEqual(again["answer"], cold["answer"])
+        self.assertEqual(again["tokens"]["computed"], 0)
+        self.assertEqual(again["images"]["encoded"], 0)
+        shown = run("ask", *flags, "What is this?").stdout
+        for word in ("class    exact (text:exact)", "exact_text=hit", "donor", "plan", "0 computed", "load", "inject"):
+            self.assertIn(word, shown)
+        dry = run("ask", *flags, "What is this?", "--cache-mode", "dry-run").stdout
+        self.assertIn("would    put", dry)
+        self.assertIn(": 0 put back", dry)
+
+    def test_without_a_cache_folder_nothing_is_kept(self):
+        report = self.ask_json(*self.vision, "--image", self.picture, "What is this?")["report"]
+        self.assertEqual(set(report["statuses"].values()), {"skip"})
+        self.assertIn("--cache-dir", run("ask", *self.vision, "--image", self.picture, "What is this?").stdout)
+
     def test_failures_have_a_message_and_an_exit_code(self):
         garbage = os.path.join(FOLDER.name, "garbage")
         with open(garbage, "wb") as file:
@@ -114,6 +105,9 @@ class AskTest(unittest.TestCase):
             (["ask", *self.vision, question, "--temperature", "-1"], 2, "temperature"),
             (["ask", *self.vision, question, "--threads", "-1"], 2, "threads"),
             (["ask", *self.vision, question, "--chat-template", "no-such-template"], 2, "--chat-template"),
+            (["ask", *self.vision, question, "--cache-mode", "live"], 2, "--cache-dir"),
+            (["ask", *self.vision, question, "--cache-mode", "on"], 2, "live|dry-run|off"),
+            (["ask", *self.vision, question, "--layers", "semantic"], 2, "not built yet"),
             (["bench", "reuse", "--shape", "no-such-shape"], 2, "no-such-shape"),
             ([], 2, "subcommand"),
         ]
@@ -125,7 +119,7 @@ class AskTest(unittest.TestCase):
                 self.assertEqual(done.stdout, "")
 
     def test_help_is_everywhere(self):
-        for command in ([], ["ask"], ["bench"], ["bench", "reuse"]):
+        for command in ([], ["ask"], ["run"], ["bench"], ["bench", "reuse"]):
             done = run(*command, "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Usage", done.stdout)

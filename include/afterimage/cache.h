@@ -6,8 +6,8 @@
 // or, for a server that runs its engine itself, the steps of Serve:
 //
 //   auto started = (*cache)->TryReuse(query);       // resolve, plan, execute
-//   (*started)->sequence().Prefill();               // computes what could not be put back
-//   (*started)->sequence().Generate(...);
+//   (*started)->Prefill();                          // computes what could not be put back
+//   auto answer = (*started)->Generate(on_text);
 //   (*cache)->AddObservation(**started);            // keeps what was newly computed
 //
 // Two steps (docs/architecture.md). *Resolve*: which request is answered, this one or a substitute that is close
@@ -61,18 +61,25 @@ struct CacheOptions {
 struct Query {
   Request request;
   std::string id;                        // in reports; need not be unique
-  std::string question;                  // for people; empty: the text of the last user message
+  std::string question;                  // for people; empty: the last text of the last user message
   std::string chunk_text;                // the text key; empty: the question
   std::vector<std::string> image_paths;  // for people
 };
 
-// A request under way: its sequence, holding what could be put back.
+// A request under way: a sequence of the engine that holds what could be put back.
 class StartedRequest {
  public:
-  virtual ~StartedRequest() = default;
-  virtual Prompt& prompt() = 0;  // of the request that is answered: the substitute's, if there is one
-  virtual Sequence& sequence() = 0;
-  virtual Report& report() = 0;
+  virtual ~StartedRequest() = default;  // gives the place in the engine's context back
+
+  virtual const Prompt& prompt() const = 0;  // of the request that is answered: the substitute's, if there is one
+
+  // Computes the rest. Called once. Errors: Sequence::Prefill's.
+  virtual Status Prefill() = 0;
+
+  // REQUIRES: Prefill done. Called once. Errors: Sequence::Generate's.
+  virtual Result<Answer> Generate(const TextCallback& on_text) = 0;
+
+  virtual const Report& report() const = 0;  // as far as things have gone
 };
 
 struct Served {
@@ -107,7 +114,8 @@ class Cache {
   // Errors: what Engine::Prepare and Engine::Start report.
   virtual Result<std::unique_ptr<StartedRequest>> TryReuse(const Query& query) = 0;
 
-  // Keeps what was computed since TryReuse, under the request that was really answered. REQUIRES: Prefill done.
+  // Keeps what was computed since TryReuse, under the request that was really answered, and what it took, for the
+  // planner. REQUIRES: `started` is this cache's, and its Prefill was ok.
   // Errors: kTooLarge, kIo and others: something could not be kept; the answer is as good as it was.
   virtual Status AddObservation(StartedRequest& started) = 0;
 

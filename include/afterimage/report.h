@@ -39,6 +39,7 @@ struct Donor {
   std::string id;        // Query::id
   std::string question;  // Query::question
   std::vector<std::string> image_paths;
+  bool operator==(const Donor&) const = default;
 };
 
 struct CandidateReport {

@@ -1,19 +1,23 @@
-// `afterimage ask`: one question about some pictures, the answer, and what it cost.
+// `afterimage ask`: one question about some pictures, the answer, what it cost, and what the cache did for it.
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "afterimage/clock.h"
+#include "afterimage/cache.h"
 #include "afterimage/llama_engine.h"
+#include "cli/cache_flags.h"
 #include "cli/command.h"
 #include "cli/engine_flags.h"
+#include "core/byte_size.h"
+#include "eval/report_json.h"
 
 namespace afterimage {
 namespace {
 
 struct AskFlags {
   LlamaOptions engine;
+  CacheFlags cache;
   Sampling sampling;
   std::vector<std::string> images;
   std::string system;
@@ -23,12 +27,8 @@ struct AskFlags {
 
 struct Asked {
   Answer answer;
-  SequenceStats stats;
-  int prompt_tokens = 0;
+  Report report;
   int image_tokens = 0;
-  double prepare_ms = 0;
-  double ttft_ms = 0;  // time to first token
-  double latency_ms = 0;
 };
 
 const char* FinishName(Answer::Finish finish) {
@@ -45,36 +45,34 @@ const char* FinishName(Answer::Finish finish) {
   return "?";
 }
 
-Result<Request> MakeRequest(const AskFlags& flags) {
+Result<Query> MakeQuery(const AskFlags& flags) {
   std::vector<std::shared_ptr<const Image>> images;
   for (const std::string& path : flags.images) {
     Result<std::shared_ptr<const Image>> image = ReadImage(path);
     if (!image.ok()) return image.error();
     images.push_back(*image);
   }
-  Request request = Ask(std::move(images), flags.question);
-  if (!flags.system.empty()) request.messages.insert(request.messages.begin(), Message{"system", {flags.system}});
-  request.sampling = flags.sampling;
-  return request;
+  Query query;
+  query.request = Ask(std::move(images), flags.question);
+  if (!flags.system.empty()) {
+    query.request.messages.insert(query.request.messages.begin(), Message{"system", {flags.system}});
+  }
+  query.request.sampling = flags.sampling;
+  query.id = "ask";
+  query.question = flags.question;
+  query.image_paths = flags.images;
+  return query;
 }
 
-Result<Asked> Run(Engine& engine, const Request& request, bool stream) {
-  const Clock& clock = SteadyClock();
-  const auto start = clock.Now();
-  const auto since_start = [&] { return Milliseconds(clock.Now() - start); };
+Result<Asked> Serve(Cache& cache, const Query& query, bool stream) {
+  Result<std::unique_ptr<StartedRequest>> started = cache.TryReuse(query);
+  if (!started.ok()) return started.error();
   Asked asked;
-  Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
-  if (!prompt.ok()) return prompt.error();
-  asked.prepare_ms = since_start();
-  asked.prompt_tokens = (*prompt)->n_tokens();
-  for (const Segment& segment : (*prompt)->segments()) {
+  for (const Segment& segment : (*started)->prompt().segments()) {
     if (segment.kind == Segment::Kind::kImage) asked.image_tokens += segment.n_tokens;
   }
-  Result<std::unique_ptr<Sequence>> sequence = engine.Start(**prompt);
-  if (!sequence.ok()) return sequence.error();
-  if (Status status = (*sequence)->Prefill(); !status.ok()) return status.error();
-  asked.ttft_ms = since_start();  // the first token is picked from the logits Prefill left
-  Result<Answer> answer = (*sequence)->Generate(request.sampling, [&](std::string_view piece) {
+  if (Status status = (*started)->Prefill(); !status.ok()) return status.error();
+  Result<Answer> answer = (*started)->Generate([&](std::string_view piece) {
     if (stream) {
       fmt::print("{}", piece);
       std::fflush(stdout);
@@ -82,30 +80,34 @@ Result<Asked> Run(Engine& engine, const Request& request, bool stream) {
     return true;
   });
   if (!answer.ok()) return answer.error();
-  asked.latency_ms = since_start();
   asked.answer = std::move(*answer);
-  asked.stats = (*sequence)->stats();
+  Status kept = cache.AddObservation(**started);
+  if (kept.ok()) kept = cache.Flush();
+  if (!kept.ok()) fmt::print(stderr, "afterimage: warning: not everything could be kept: {}\n", kept.error().message);
+  asked.report = (*started)->report();
   return asked;
 }
 
 void PrintJson(const Asked& asked, const EngineInfo& info) {
-  const SequenceStats& stats = asked.stats;
+  const Report& report = asked.report;
+  const SequenceStats& stats = report.stats;
   const nlohmann::ordered_json json = {
       {"answer", asked.answer.text},
       {"finish", FinishName(asked.answer.finish)},
-      {"ttft_ms", asked.ttft_ms},
-      {"latency_ms", asked.latency_ms},
+      {"ttft_ms", report.ttft_ms},
+      {"latency_ms", report.latency_ms},
       {"stages_ms",
-       {{"prepare", asked.prepare_ms},
+       {{"prepare", report.prepare_ms},
         {"encode", stats.encode_ms},
         {"prefill", stats.prefill_ms},
         {"decode", stats.decode_ms}}},
       {"tokens",
-       {{"prompt", asked.prompt_tokens},
+       {{"prompt", report.prompt_tokens},
         {"reused", stats.tokens_reused},
         {"computed", stats.tokens_computed},
         {"generated", stats.tokens_generated}}},
       {"images", {{"encoded", stats.images_encoded}, {"encode_skipped", stats.images_put_back}}},
+      {"report", ReportJson(report)},
       {"engine",
        {{"name", info.name},
         {"model", info.model},
@@ -113,36 +115,78 @@ void PrintJson(const Asked& asked, const EngineInfo& info) {
         {"numerics", info.identity.numerics.digest().Hex()},
         {"state_bytes_per_token", info.kv.bytes_per_token()},
         {"cache_refusal", info.cache_refusal}}}};
-  fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  fmt::print("{}\n", Dump(json, 2));
 }
 
-void PrintText(const Asked& asked, const EngineInfo& info) {
-  const SequenceStats& stats = asked.stats;
-  fmt::print("\n\ntokens   prompt {} (pictures {}, text {}), answer {}\n", asked.prompt_tokens, asked.image_tokens,
-             asked.prompt_tokens - asked.image_tokens, stats.tokens_generated);
-  fmt::print("time     prepare {:.1f} ms, encode {:.1f} ms, prefill {:.1f} ms, decode {:.1f} ms\n", asked.prepare_ms,
-             stats.encode_ms, stats.prefill_ms, stats.decode_ms);
-  fmt::print("         first token after {:.1f} ms, answer after {:.1f} ms\n", asked.ttft_ms, asked.latency_ms);
+void PrintCacheReport(const Report& report, CacheMode mode) {
+  fmt::print("class    {}{}\n", Name(report.reuse_class),
+             report.provenance.empty() ? "" : fmt::format(" ({})", report.provenance));
+  fmt::print("layers   {}\n", StatusLine(report));
+  for (const LayerReport& layer : report.layers) {
+    if (layer.status == LayerStatus::kRefused && !layer.reason.empty()) {
+      fmt::print("         {}: {}\n", layer.key, layer.reason);
+    }
+  }
+  if (report.donor.has_value()) {
+    fmt::print("donor    {}\"{}\"{}\n", report.substitution.empty() ? "" : "answered instead: ", report.donor->question,
+               report.donor->image_paths.empty() ? "" : fmt::format(" about {}", report.donor->image_paths.front()));
+  }
+  if (mode == CacheMode::kDryRun && !report.plans.empty()) {
+    const PlanReport& plan = report.plans.front();
+    fmt::print("would    put {} tokens back and compute {}: {}{}\n", plan.tokens_reused, plan.tokens_computed,
+               Name(plan.reuse_class),
+               plan.predicted_ms.has_value() ? fmt::format(", predicted {:.1f} ms", *plan.predicted_ms) : "");
+  }
+  const std::string predicted =
+      report.predicted_ms.has_value() ? fmt::format("predicted {:.1f} ms, ", *report.predicted_ms) : "";
+  fmt::print("plan     {}took {:.1f} ms; {} weighed\n", predicted, report.actual_ms, report.plans.size());
+  fmt::print("bytes    {} put back, {} kept\n", FormatByteSize(report.bytes_loaded),
+             FormatByteSize(report.bytes_stored));
+}
+
+void PrintText(const Asked& asked, const EngineInfo& info, CacheMode mode) {
+  const Report& report = asked.report;
+  const SequenceStats& stats = report.stats;
+  double lookup_ms = report.plan_ms;
+  for (const LayerReport& layer : report.layers) lookup_ms += layer.lookup_ms;
+  fmt::print("\n\n");
+  if (mode == CacheMode::kOff) {
+    fmt::print("cache    off; give --cache-dir to keep what was computed\n");
+  } else if (info.cache_refusal.empty()) {
+    PrintCacheReport(report, mode);
+  }
+  fmt::print("tokens   prompt {} (pictures {}, text {}): {} put back, {} computed; answer {}\n", report.prompt_tokens,
+             asked.image_tokens, report.prompt_tokens - asked.image_tokens, stats.tokens_reused, stats.tokens_computed,
+             stats.tokens_generated);
+  fmt::print("time     prepare {:.1f} ms, look up and plan {:.1f} ms, load {:.1f} ms, inject {:.1f} ms,\n",
+             report.prepare_ms, lookup_ms, stats.load_ms, stats.inject_ms);
+  fmt::print("         encode {:.1f} ms, prefill {:.1f} ms, decode {:.1f} ms\n", stats.encode_ms, stats.prefill_ms,
+             stats.decode_ms);
+  fmt::print("         first token after {:.1f} ms, answer after {:.1f} ms\n", report.ttft_ms, report.latency_ms);
   fmt::print("engine   {}, {}\n", info.name, info.model);
   if (info.cache_refusal.empty()) {
-    fmt::print("state    {} bytes a token, {:.1f} MB for this prompt\n", info.kv.bytes_per_token(),
-               static_cast<double>(info.kv.bytes_per_token()) * asked.prompt_tokens / 1e6);
+    fmt::print("state    {} bytes a token, {} for this prompt\n", info.kv.bytes_per_token(),
+               FormatByteSize(info.kv.bytes_per_token() * static_cast<uint64_t>(report.prompt_tokens)));
   } else {
     fmt::print("state    not cached: {}\n", info.cache_refusal);
   }
 }
 
 int RunAsk(const AskFlags& flags) {
-  const Result<Request> request = MakeRequest(flags);
-  if (!request.ok()) return Fail(request.error());
+  const Result<CacheOptions> cache_options = flags.cache.Resolve();
+  if (!cache_options.ok()) return Fail(cache_options.error());
+  const Result<Query> query = MakeQuery(flags);
+  if (!query.ok()) return Fail(query.error());
   const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(flags.engine);
   if (!engine.ok()) return Fail(engine.error());
-  const Result<Asked> asked = Run(**engine, *request, !flags.json);
+  const Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
+  if (!cache.ok()) return Fail(cache.error());
+  const Result<Asked> asked = Serve(**cache, *query, !flags.json);
   if (!asked.ok()) return Fail(asked.error());
   if (flags.json) {
     PrintJson(*asked, (*engine)->info());
   } else {
-    PrintText(*asked, (*engine)->info());
+    PrintText(*asked, (*engine)->info(), cache_options->mode);
   }
   return kExitOk;
 }
@@ -153,14 +197,15 @@ void AddAsk(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<AskFlags>();
   CLI::App* command = app.add_subcommand("ask", "Ask one question about pictures; prints the answer and its cost");
   command->add_option("question", flags->question, "The question")->required();
-  command->add_option("--model", flags->engine.model_path, "GGUF of the language model")->required();
-  command->add_option("--mmproj", flags->engine.mmproj_path, "GGUF of its vision projector");
-  command->add_option("--image", flags->images, "A picture (PNG, JPEG, WebP); may be given again")
-      ->allow_extra_args(false);
-  command->add_option("--system", flags->system, "A system message");
-  command->add_flag("--json", flags->json, "Print one JSON object and nothing else");
-  AddEngineFlags(*command, flags->engine);
-  AddSamplingFlags(*command, flags->sampling);
+  OptionTable table;
+  AddModelOptions(table, flags->engine);
+  table.AddList("--image", flags->images, "A picture (PNG, JPEG, WebP); may be given again");
+  table.Add("--system", flags->system, "A system message");
+  table.AddFlag("--json", flags->json, "Print one JSON object and nothing else");
+  AddCacheOptions(table, flags->cache);
+  AddSamplingOptions(table, flags->sampling);
+  AddEngineOptions(table, flags->engine);
+  table.AddTo(*command);
   command->callback([flags, &exit_code] { exit_code = RunAsk(*flags); });
 }
 

@@ -5,18 +5,12 @@
 
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <thread>
 
 #include "afterimage/clock.h"
-#include "afterimage/llama_engine.h"
+#include "cli/bench_tools.h"
 #include "cli/command.h"
-#include "core/summary.h"
 #include "engine/llama/plain_run.h"
-#include "engine/llama/random_model.h"
 
 namespace afterimage {
 namespace {
@@ -49,10 +43,13 @@ struct ShapeResult {
                            {"new_question", "stored picture, new question", false, {}, {}, {}},
                            {"last_token", "full hit without stored logits", false, {}, {}, {}},
                            {"full_hit", "full hit", false, {}, {}, {}}};
-  std::vector<double> last_step_ms;  // the last token computed alone: what canonical steps add to a cold run, at most
-  int compared = 0;                  // hits whose logits were compared with a cold run's
-  int identical = 0;                 // of them, to the bit
-  double plain_max_difference = 0;   // of logits: plain run against canonical steps
+  // Canonical steps against plain llama.cpp, pair by pair, both with the encoder's output put back: the encoder's time
+  // is the same for both, and its noise is larger than the difference.
+  std::vector<double> plain_prefill_ms;
+  std::vector<double> canonical_prefill_ms;
+  int compared = 0;                 // hits whose logits were compared with a cold run's
+  int identical = 0;                // of them, to the bit
+  double plain_max_difference = 0;  // of logits: plain run against canonical steps
 };
 
 struct Stored {
@@ -67,27 +64,6 @@ struct Measured {
   Stored captured;  // if asked for
 };
 
-std::string MachineName() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-std::shared_ptr<const Image> BenchPicture(int size) {
-  std::mt19937 random(1);
-  std::vector<uint8_t> rgb(static_cast<size_t>(size) * static_cast<size_t>(size) * 3);
-  for (uint8_t& value : rgb) value = static_cast<uint8_t>(random());
-  return Image::FromRgb(static_cast<uint32_t>(size), static_cast<uint32_t>(size), std::move(rgb)).value();
-}
-
-int TextTokens(const Prompt& prompt) {
-  int n = 0;
-  for (const Segment& segment : prompt.segments()) n += segment.kind == Segment::Kind::kText ? segment.n_tokens : 0;
-  return n;
-}
-
 // Segments up to and with the picture.
 size_t PictureEnd(const Prompt& prompt) {
   size_t end = 0;
@@ -97,19 +73,14 @@ size_t PictureEnd(const Prompt& prompt) {
   return end;
 }
 
-// A question that makes the prompt's text exactly `tokens` long; other numbers give other questions.
-Result<Request> QuestionOfLength(Engine& engine, const std::shared_ptr<const Image>& picture, int tokens, int number) {
-  std::string text = fmt::format("{}", number % 10);
-  for (;;) {
-    Request request = Ask({picture}, text);
-    request.sampling.max_tokens = 1;
-    const Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
-    if (!prompt.ok()) return prompt.error();
-    const int n = TextTokens(**prompt);
-    if (n == tokens) return request;
-    if (n > tokens) return Error{Errc::kInvalidArgument, fmt::format("--text-tokens {}: give {} or more", tokens, n)};
-    text += static_cast<char>('a' + (number * 7 + n * 5) % 26);
+// Gives the prompt the encoder output of its first pictures.
+Status PutBackFusion(Engine& engine, Prompt& prompt, const std::vector<std::vector<NamedTensor>>& fusion) {
+  size_t picture = 0;
+  for (size_t i = 0; i < prompt.segments().size() && picture < fusion.size(); ++i) {
+    if (prompt.segments()[i].kind != Segment::Kind::kImage) continue;
+    if (Status status = engine.fusion().Inject(prompt, i, fusion[picture++]); !status.ok()) return status;
   }
+  return {};
 }
 
 // Prepare to first token, on top of whatever is stored.
@@ -121,11 +92,7 @@ Result<Measured> Measure(Engine& engine, const Request& request, const Stored& s
   Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
   if (!prompt.ok()) return prompt.error();
   const size_t n_segments = (*prompt)->segments().size();
-  size_t picture = 0;
-  for (size_t i = 0; i < n_segments && picture < fusion.size(); ++i) {
-    if ((*prompt)->segments()[i].kind != Segment::Kind::kImage) continue;
-    if (Status status = engine.fusion().Inject(**prompt, i, fusion[picture++]); !status.ok()) return status.error();
-  }
+  if (Status status = PutBackFusion(engine, **prompt, fusion); !status.ok()) return status.error();
   Result<std::unique_ptr<Sequence>> sequence = engine.Start(**prompt);
   if (!sequence.ok()) return sequence.error();
   if (n_stored > 0) {
@@ -202,15 +169,49 @@ class ReuseBench {
     }
     scratch_.resize(result_.prompt_bytes);
     for (int pair = 0; pair < flags_.pairs; ++pair) {
-      if (isatty(STDERR_FILENO) != 0)
-        fmt::print(stderr, "\r{}: repeat {} of {} ", result_.shape, pair + 1, flags_.pairs);
+      Progress("repeat", pair, flags_.pairs);
       if (Status status = RunPair(pair); !status.ok()) return status;
+    }
+    for (int pair = 0; pair < flags_.prefill_pairs; ++pair) {
+      Progress("canonical steps against plain, pair", pair, flags_.prefill_pairs);
+      if (Status status = RunPrefillPair(pair); !status.ok()) return status;
     }
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
     return {};
   }
 
  private:
+  void Progress(const char* what, int i, int n) const {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}: {} {} of {} ", result_.shape, what, i + 1, n);
+  }
+
+  Status RunPrefillPair(int pair) {
+    const Result<Request> fresh = QuestionOfLength(engine_, picture_, flags_.text_tokens, pair + 1);
+    if (!fresh.ok()) return fresh.error();
+    const auto plain = [&]() -> Status {
+      const Result<std::unique_ptr<Prompt>> prompt = Fused(*fresh);
+      if (!prompt.ok()) return prompt.error();
+      const Result<PlainRun> run = RunPlain(**prompt);
+      if (run.ok()) result_.plain_prefill_ms.push_back(run->prefill_ms);
+      return run.ok() ? Status() : run.error();
+    };
+    const auto canonical = [&]() -> Status {
+      const Result<Measured> run = Measure(engine_, *fresh, {}, 0, fusion_, false);
+      if (run.ok()) result_.canonical_prefill_ms.push_back(run->stats.prefill_ms);
+      return run.ok() ? Status() : run.error();
+    };
+    const Status first = pair % 2 == 0 ? plain() : canonical();
+    if (!first.ok()) return first;
+    return pair % 2 == 0 ? canonical() : plain();
+  }
+
+  Result<std::unique_ptr<Prompt>> Fused(const Request& request) {
+    Result<std::unique_ptr<Prompt>> prompt = engine_.Prepare(request);
+    if (!prompt.ok()) return prompt.error();
+    if (Status status = PutBackFusion(engine_, **prompt, fusion_); !status.ok()) return status.error();
+    return prompt;
+  }
+
   Status RunPair(int pair) {
     const Result<Request> fresh = QuestionOfLength(engine_, picture_, flags_.text_tokens, pair + 1);
     if (!fresh.ok()) return fresh.error();
@@ -247,7 +248,6 @@ class ReuseBench {
     if (!last.ok()) return last.error();
     Record(kLastToken, last->ttft_ms, last->ttft_ms,
            CopyMs(stored_, n_segments_ - 1, scratch_) + last->stats.prefill_ms);
-    result_.last_step_ms.push_back(last->stats.prefill_ms);
     Compare(last->logits, stored_.logits, result_);
 
     const Result<Measured> full = Measure(engine_, asked_, stored_, n_segments_, {}, false);
@@ -277,47 +277,27 @@ class ReuseBench {
   Rows scratch_;
 };
 
-// Repeat by repeat: how often `b` fits into `a`.
-Summary Ratio(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> ratios;
-  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
-  return Summarize(std::move(ratios));
+// What canonical steps take longer, as a share of plain llama.cpp's time to the first token, encoder included.
+Summary CanonicalShare(const ShapeResult& result) {
+  const double plain_ms = Summarize(result.ways[kPlain].ttft_ms).median;
+  std::vector<double> shares;
+  for (size_t i = 0; i < result.plain_prefill_ms.size(); ++i) {
+    shares.push_back((result.canonical_prefill_ms[i] - result.plain_prefill_ms[i]) / plain_ms);
+  }
+  return Summarize(std::move(shares));
 }
 
 Result<ShapeResult> BenchShape(const std::string& name, const ReuseBenchFlags& flags) {
-  const std::optional<RandomModelShape> shape = NamedShape(name);
-  if (!shape.has_value() || shape->family == RandomModelShape::Family::kText) {
-    return Error{Errc::kInvalidArgument, fmt::format("--shape {}: give demo, 0.5b or 2b", name)};
-  }
-  const Result<RandomModelFiles> files = WriteRandomModel(*shape, flags.models_dir);
-  if (!files.ok()) return files.error();
-  LlamaOptions options;
-  options.model_path = files->model_path;
-  options.mmproj_path = files->mmproj_path;
-  options.context_tokens = 1024;
-  options.threads = flags.threads;
-  const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(options);
-  if (!engine.ok()) return engine.error();
+  const Result<BenchModel> model = LoadBenchModel(name, flags.models_dir, flags.threads);
+  if (!model.ok()) return model.error();
   ShapeResult result;
   result.shape = name;
-  result.model = (*engine)->info().model;
-  result.engine = (*engine)->info().name;
-  for (const auto& [field, value] : (*engine)->info().identity.numerics.fields()) {
-    if (field == "threads") result.threads = std::stoi(value);
-  }
-  ReuseBench bench(**engine, BenchPicture(shape->image_size), flags, result);
+  result.model = model->engine->info().model;
+  result.engine = model->engine->info().name;
+  result.threads = model->threads;
+  ReuseBench bench(*model->engine, BenchPicture(model->image_size, 1), flags, result);
   if (Status status = bench.Run(); !status.ok()) return status.error();
   return result;
-}
-
-// Three digits, never an exponent.
-std::string Short(double value) {
-  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-std::string Short(const Summary& summary, const char* unit) {
-  return fmt::format("{}{} [{}, {}]", Short(summary.median), unit, Short(summary.low), Short(summary.high));
 }
 
 void PrintTable(const ShapeResult& result, int pairs) {
@@ -331,13 +311,15 @@ void PrintTable(const ShapeResult& result, int pairs) {
                &way == &plain ? "" : Short(Ratio(plain.ttft_ms, way.ttft_ms), "x"),
                way.encodes ? Short(Summarize(way.without_encoder_ms).median) : "");
   }
-  const Summary cost = Ratio(result.ways[kCold].ttft_ms, plain.ttft_ms);
-  const Summary step = Ratio(result.last_step_ms, plain.ttft_ms);
-  const Summary step_alone = Ratio(result.last_step_ms, plain.without_encoder_ms);
-  fmt::print(
-      "\ncanonical steps cost a cold run {:+.1f} % [{:+.1f}, {:+.1f}]; their one more step takes {:.2f} %, "
-      "without the encoder {:.2f} %\n",
-      100 * (cost.median - 1), 100 * (cost.low - 1), 100 * (cost.high - 1), 100 * step.median, 100 * step_alone.median);
+  if (!result.plain_prefill_ms.empty()) {
+    const Summary alone = Ratio(result.canonical_prefill_ms, result.plain_prefill_ms);
+    const Summary cold = CanonicalShare(result);
+    fmt::print(
+        "\ncanonical steps cost {:+.2f} % [{:+.2f}, {:+.2f}] of a cold run, {:+.2f} % [{:+.2f}, {:+.2f}] of its "
+        "prefill ({} pairs without the encoder)\n",
+        100 * cold.median, 100 * cold.low, 100 * cold.high, 100 * (alone.median - 1), 100 * (alone.low - 1),
+        100 * (alone.high - 1), result.plain_prefill_ms.size());
+  }
   for (const WayIndex index : {kNewQuestion, kLastToken, kFullHit}) {
     const Way& way = result.ways[index];
     fmt::print("{}: {:.0f} % of the bound ({})\n", way.label, 100 * Ratio(way.bound_ms, way.ttft_ms).median,
@@ -367,10 +349,11 @@ nlohmann::ordered_json ToJson(const ShapeResult& result) {
     entry["samples_ms"] = way.ttft_ms;
   }
   json["canonical_cost"] = ToJson(Ratio(result.ways[kCold].ttft_ms, result.ways[kPlain].ttft_ms));
-  json["canonical_cost_without_encoder"] =
-      ToJson(Ratio(result.ways[kCold].without_encoder_ms, result.ways[kPlain].without_encoder_ms));
-  json["last_step_ms"] = ToJson(Summarize(result.last_step_ms));
-  json["last_step_share"] = ToJson(Ratio(result.last_step_ms, result.ways[kPlain].ttft_ms));
+  if (!result.plain_prefill_ms.empty()) {
+    json["canonical_share_of_cold"] = ToJson(CanonicalShare(result));
+    json["canonical_prefill_cost"] = ToJson(Ratio(result.canonical_prefill_ms, result.plain_prefill_ms));
+    json["prefill_samples_ms"] = {{"plain", result.plain_prefill_ms}, {"canonical", result.canonical_prefill_ms}};
+  }
   json["hits_compared"] = result.compared;
   json["hits_bit_identical"] = result.identical;
   json["plain_max_logit_difference"] = result.plain_max_difference;
@@ -379,15 +362,10 @@ nlohmann::ordered_json ToJson(const ShapeResult& result) {
 
 }  // namespace
 
-std::string ReuseBenchFlags::DefaultModelsDir() {
-  const std::filesystem::path digests = LlamaOptions::DefaultFileDigestCache();
-  return digests.empty() ? "models-cache" : (digests.parent_path() / "models").string();
-}
-
 int RunReuseBench(const ReuseBenchFlags& flags) {
+  if (flags.prefill_pairs < 0) return Fail({Errc::kInvalidArgument, "--prefill-pairs: give 0 or more"});
   if (flags.pairs < 1) return Fail({Errc::kInvalidArgument, "--pairs: give at least 1"});
   nlohmann::ordered_json json = {{"machine", MachineName()},
-                                 {"cores", std::thread::hardware_concurrency()},
                                  {"pairs", flags.pairs},
                                  {"results", nlohmann::ordered_json::array()}};
   bool identical = true;
@@ -399,7 +377,7 @@ int RunReuseBench(const ReuseBenchFlags& flags) {
     json["engine"] = result->engine;
     json["results"].push_back(ToJson(*result));
     if (flags.json) continue;
-    if (first) fmt::print("{}, {} cores, {}\n\n", MachineName(), std::thread::hardware_concurrency(), result->engine);
+    if (first) fmt::print("{}, {}\n\n", MachineName(), result->engine);
     first = false;
     PrintTable(*result, flags.pairs);
     std::fflush(stdout);

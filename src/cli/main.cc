@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   int exit_code = kExitOk;
   AddAsk(app, exit_code);
+  AddRun(app, exit_code);
   AddBench(app, exit_code);
   AddStore(app, exit_code);
   try {

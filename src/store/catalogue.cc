@@ -35,6 +35,7 @@ constexpr const char* kSchema = R"(
     pictures BLOB NOT NULL, leaf BLOB NOT NULL, payload BLOB NOT NULL, created_ns INTEGER NOT NULL,
     row_check INTEGER NOT NULL);
   CREATE INDEX requests_by_key ON requests (tenant, compatibility, text_key);
+  CREATE INDEX requests_by_pictures ON requests (tenant, compatibility, text_key, pictures);
   CREATE INDEX requests_by_leaf ON requests (leaf);
   CREATE TABLE rates (
     key BLOB PRIMARY KEY NOT NULL, n REAL NOT NULL, x REAL NOT NULL, y REAL NOT NULL, xx REAL NOT NULL,
@@ -202,7 +203,7 @@ struct Catalogue::Impl {
   };
   struct Reader {
     std::unique_ptr<SqliteDatabase> database;
-    SqliteStatement chunks, requests, find_requests, find_rate, rates, find_meta;
+    SqliteStatement chunks, requests, find_requests, find_others, find_rate, rates, find_meta;
   };
 
   std::string path;
@@ -222,11 +223,12 @@ struct Catalogue::Impl {
   }
 
   Status PrepareReader() {
-    const std::array<std::pair<SqliteStatement*, std::string>, 6> statements = {{
+    const std::string by_key = std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3";
+    const std::array<std::pair<SqliteStatement*, std::string>, 7> statements = {{
         {&reader.chunks, kSelectChunks},
         {&reader.requests, std::string(kSelectRequests) + " ORDER BY id"},
-        {&reader.find_requests,
-         std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3 ORDER BY id DESC"},
+        {&reader.find_requests, by_key + " AND pictures=?4 ORDER BY id DESC LIMIT ?5"},
+        {&reader.find_others, by_key + " AND pictures<>?4 ORDER BY id DESC LIMIT ?5"},
         {&reader.find_rate, "SELECT key, n, x, y, xx, xy FROM rates WHERE key=?1"},
         {&reader.rates, "SELECT key, n, x, y, xx, xy FROM rates ORDER BY key"},
         {&reader.find_meta, "SELECT value FROM meta WHERE key=?1"},
@@ -413,16 +415,26 @@ Status Catalogue::Commit(const CatalogueBatch& batch) {
 }
 
 Result<std::vector<RequestRow>> Catalogue::FindRequests(const std::string& tenant, const Digest& compatibility,
-                                                        const std::string& text_key) {
+                                                        const std::string& text_key,
+                                                        const std::vector<Digest>& pictures, size_t limit) {
   const std::lock_guard lock(impl_->read_mutex);
-  impl_->reader.find_requests.Bind(tenant, compatibility, text_key);
-  return impl_->Collect<RequestRow>(impl_->reader.find_requests, [&](const SqliteStatement& s) {
-    std::optional<RequestRow> row = Impl::TakeRequest(s);
-    // What a damaged index leads to may be a sound row of another key.
-    const bool asked_for =
-        row && row->tenant == tenant && row->compatibility == compatibility && row->text_key == text_key;
-    return asked_for ? row : std::nullopt;
-  });
+  std::vector<RequestRow> found;
+  const std::string packed = Packed(pictures);  // bound, not copied
+  for (SqliteStatement* statement : {&impl_->reader.find_requests, &impl_->reader.find_others}) {
+    if (found.size() >= limit) break;
+    const bool same_pictures = statement == &impl_->reader.find_requests;
+    statement->Bind(tenant, compatibility, text_key, packed, static_cast<int64_t>(limit - found.size()));
+    Result<std::vector<RequestRow>> rows = impl_->Collect<RequestRow>(*statement, [&](const SqliteStatement& s) {
+      std::optional<RequestRow> row = Impl::TakeRequest(s);
+      // What a damaged index leads to may be a sound row of another key.
+      const bool asked_for = row && row->tenant == tenant && row->compatibility == compatibility &&
+                             row->text_key == text_key && (row->pictures == pictures) == same_pictures;
+      return asked_for ? row : std::nullopt;
+    });
+    if (!rows.ok()) return rows.error();
+    found.insert(found.end(), std::move_iterator(rows->begin()), std::move_iterator(rows->end()));
+  }
+  return found;
 }
 
 Result<std::vector<RequestRow>> Catalogue::LoadRequests() {

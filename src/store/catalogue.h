@@ -83,6 +83,8 @@ inline constexpr const char* kFusionFolderKey = "fusion_folder";
 
 class Catalogue {
  public:
+  static constexpr size_t kNoLimit = 1u << 30;
+
   struct Options {
     Durability durability = Durability::kPower;
     bool read_only = false;
@@ -116,9 +118,10 @@ class Catalogue {
   // All of the batch or nothing of it.
   Status Commit(const CatalogueBatch& batch);
 
-  // The newest first.
+  // Those with exactly these pictures first, the newest of them first; then the others likewise; `limit` in all.
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
-                                               const std::string& text_key);
+                                               const std::string& text_key, const std::vector<Digest>& pictures = {},
+                                               size_t limit = kNoLimit);
   // All, the oldest first.
   Result<std::vector<RequestRow>> LoadRequests();
 

@@ -186,7 +186,8 @@ Status DiskStore::PutRequest(RequestRow row) {
 }
 
 Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenant, const Digest& compatibility,
-                                                        const std::string& text_key) {
+                                                        const std::string& text_key,
+                                                        const std::vector<Digest>& pictures, size_t limit) {
   std::vector<RequestRow> found;
   uint64_t n_mended = 0;
   {
@@ -198,7 +199,8 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
       }
     }
   }
-  Result<std::vector<RequestRow>> committed = catalogue_->FindRequests(tenant, compatibility, text_key);
+  Result<std::vector<RequestRow>> committed =
+      catalogue_->FindRequests(tenant, compatibility, text_key, pictures, limit);
   if (!committed.ok()) {
     if (options_.read_only || committed.error().code != Errc::kCorrupt) return committed.error();
     const std::lock_guard lock(mutex_);
@@ -219,6 +221,8 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
       found.push_back(std::move(row));
     }
   }
+  std::ranges::stable_partition(found, [&](const RequestRow& row) { return row.pictures == pictures; });
+  if (found.size() > limit) found.resize(limit);
   return found;
 }
 

@@ -79,10 +79,11 @@ class DiskStore final : public ChunkStore {
   // Queues a request row; it is committed with its leaf or after it, and dropped if the leaf is not held by then. So
   // put the leaf first. `created_ns` is filled in. Errors: kUnsupported (read-only).
   Status PutRequest(RequestRow row);
-  // With what is still queued, the newest first. Rows that are still queued have no id. Errors: kIo, kBusy, kCorrupt
-  // (read-only; otherwise a damaged catalogue has no rows, and is being replaced).
+  // As Catalogue::FindRequests, with what is still queued. Rows that are still queued have no id. Errors: kIo, kBusy,
+  // kCorrupt (read-only; otherwise a damaged catalogue has no rows, and is being replaced).
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
-                                               const std::string& text_key);
+                                               const std::string& text_key, const std::vector<Digest>& pictures = {},
+                                               size_t limit = Catalogue::kNoLimit);
   // Errors: kUnsupported (read-only).
   Status PutRate(Rate rate);
 

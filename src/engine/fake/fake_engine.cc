@@ -275,7 +275,7 @@ class FakeEngine : public Engine {
     info_.name = "fake";
     info_.model = options.weights;
     info_.identity.compatibility = IdentityPart(IdentityPart::Fields{{"weights", options.weights}});
-    info_.identity.numerics = IdentityPart(IdentityPart::Fields{{"engine", "fake"}});
+    info_.identity.numerics = IdentityPart(IdentityPart::Fields{{"build", options.build}});
     info_.kv.layers.assign(kLayers, {"fake", "fake", kRowBytes, kRowBytes});
     info_.vocab_size = kVocab;
     info_.context_tokens = options.context_tokens;

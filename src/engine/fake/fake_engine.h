@@ -23,6 +23,7 @@ struct FakeCosts {
 
 struct FakeOptions {
   std::string weights = "fake";  // stands for the content of a model file: another string is another model
+  std::string build = "fake";    // stands for what shapes the last bits: another string has other numerics
   int context_tokens = 1024;
   int max_sequences = 1;
   int image_tokens = 4;

@@ -38,11 +38,10 @@ class LlamaPrompt : public Prompt {
   // REQUIRES: the size is right.
   void PutBackEncoderOutput(size_t segment, std::vector<float> output) { encoder_output_[segment] = std::move(output); }
 
-  // All chunks with their pixels, as plain_run.h needs them.
-  Result<mtmd::input_chunks_ptr> TokenizeWithPixels() const;
-
  private:
   LlamaPrompt(LlamaRuntime& runtime, std::vector<Segment> segments) : Prompt(std::move(segments)), runtime_(runtime) {}
+
+  Result<mtmd::input_chunks_ptr> TokenizeWithPixels() const;
 
   LlamaRuntime& runtime_;
   std::string text_;  // rendered, with a marker for each picture

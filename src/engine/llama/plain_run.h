@@ -17,8 +17,9 @@ struct PlainRun {
   double prefill_ms = 0;
 };
 
-// Errors: kInvalidArgument if the prompt is not of a llama engine with vision, kBusy, kInternal.
-Result<PlainRun> RunPlain(const Prompt& prompt, const Clock& clock = SteadyClock());
+// Pictures are encoded unless the prompt holds their encoder output. Errors: kInvalidArgument if the prompt is not of a
+// llama engine, kBusy, kInternal.
+Result<PlainRun> RunPlain(Prompt& prompt, const Clock& clock = SteadyClock());
 
 }  // namespace afterimage
 

@@ -1,0 +1,140 @@
+// What the report says of plans and layers.
+#include <fmt/format.h>
+
+#include "cache/cache_impl.h"
+
+namespace afterimage {
+namespace {
+
+std::string Ms(const Prediction& prediction) {
+  return fmt::format("{:.1f} ms{}", prediction.ms, prediction.measured ? "" : " (a guess)");
+}
+
+bool CoversPicture(const StoredState& state, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    if (state.segments[i].kind == Segment::Kind::kImage) return true;
+  }
+  return false;
+}
+
+// Whether the plan puts back all a request needs, up to its last token.
+bool Whole(const Plan& plan, const StoredState& state) { return plan.n_segments + 1 >= state.segments.size(); }
+
+PlanReport Describe(const Plan& plan, const Option& option, const std::string& substitution) {
+  PlanReport report;
+  report.reuse_class = plan.reuse_class;
+  report.substitution = substitution;
+  report.segments_reused = static_cast<int>(plan.n_segments);
+  for (size_t i = 0; i < option.state.segments.size(); ++i) {
+    const SegmentState& segment = option.state.segments[i];
+    if (i < plan.n_segments) {
+      report.tokens_reused += segment.n_tokens;
+      report.bytes += segment.kv->file_bytes;
+    } else {
+      report.tokens_computed += segment.n_tokens;
+      report.images_encoded += segment.kind == Segment::Kind::kImage ? 1 : 0;
+    }
+  }
+  for (const size_t i : plan.fusion) {
+    --report.images_encoded;
+    ++report.images_put_back;
+    report.bytes += option.state.segments[i].fusion->file_bytes;
+  }
+  if (plan.predicted.measured) report.predicted_ms = plan.predicted.ms;
+  return report;
+}
+
+// Why the plan taken does not put back what is stored.
+std::string Declined(const Plan& taken, std::span<const Plan> plans, size_t option) {
+  for (const Plan& plan : plans) {
+    if (plan.option == option && plan.n_segments > taken.n_segments) {
+      return fmt::format("planner: loading takes {}, computing {}", Ms(plan.predicted), Ms(taken.predicted));
+    }
+  }
+  return fmt::format("planner: the plan taken is predicted to take {}", Ms(taken.predicted));
+}
+
+}  // namespace
+
+void CacheImpl::ReportPlans(const Resolved& resolved, std::span<const Plan> plans, const Status& status,
+                            Report& report) const {
+  for (size_t i = 0; i < (status.ok() ? plans.size() : 1); ++i) {
+    const Plan& plan = plans[i];
+    PlanReport described = Describe(plan, resolved.options[plan.option], resolved.choices[plan.option].substitution);
+    if (i == 0) {
+      described.outcome = !status.ok() ? "failed: " + status.error().message : live() ? "used" : "not done: a dry run";
+    } else if (plan.predicted.ms >= plans[0].predicted.ms) {
+      described.outcome = fmt::format("slower: {} against {}", Ms(plan.predicted), Ms(plans[0].predicted));
+    } else {
+      described.outcome = "gains too little for a substitution";
+    }
+    report.plans.push_back(std::move(described));
+  }
+}
+
+void CacheImpl::Explain(const Resolved& resolved, std::span<const Plan> plans, Report& report) const {
+  const Plan& plan = plans.front();
+  const Option& option = resolved.options[plan.option];
+  const Choice& choice = resolved.choices[plan.option];
+  LayerReport& exact_text = report.layers[0];
+  LayerReport& prefix = report.layers[1];
+  LayerReport& fusion = report.layers[2];
+  LayerReport& kv_cache = report.layers[3];
+
+  const bool by_donor = plan.n_segments > 0 && choice.candidate.has_value() &&
+                        (plan.option != 0 || (option.equal_donor && Whole(plan, option.state)));
+  if (by_donor) {
+    exact_text.status = LayerStatus::kHit;
+    report.provenance = exact_text_->provenance();
+    report.donor = choice.candidate->donor;
+    report.score = choice.candidate->score;
+    report.substitution = choice.substitution;
+  } else if (!exact_text.candidates.empty()) {
+    exact_text.status = LayerStatus::kRefused;
+    exact_text.reason = Declined(plan, plans, 0);
+    bool admitted = false;
+    for (const CandidateReport& candidate : exact_text.candidates) admitted = admitted || candidate.refused.empty();
+    if (!admitted) exact_text.reason = exact_text.candidates.front().refused;
+  }
+
+  if (!options_.prefix_layer) {
+    prefix.reason = "switched off";
+  } else if (by_donor) {
+    prefix.reason = "not needed";
+  } else if (plan.n_segments > 0) {
+    prefix.status = LayerStatus::kHit;
+    report.provenance = CoversPicture(option.state, plan.n_segments) ? "prefix:image" : "prefix:text";
+  } else if (AllowedSegments(option, {.min_prefix_tokens = options_.min_prefix_tokens}) > 0) {
+    prefix.status = LayerStatus::kRefused;
+    prefix.reason = Declined(plan, plans, plan.option);
+  } else {
+    prefix.status = LayerStatus::kMiss;
+  }
+
+  size_t n_left = 0;  // pictures the plan computes over
+  size_t n_held = 0;
+  for (size_t i = plan.n_segments; i < option.state.segments.size(); ++i) {
+    n_left += option.state.segments[i].kind == Segment::Kind::kImage ? 1 : 0;
+    n_held += option.state.segments[i].fusion.has_value() ? 1 : 0;
+  }
+  if (!options_.fusion_layer) {
+    fusion.reason = "switched off";
+  } else if (n_left == 0) {
+    fusion.reason = "not needed";
+  } else if (!plan.fusion.empty()) {
+    fusion.status = LayerStatus::kHit;
+    if (plan.n_segments == 0) report.provenance = "fusion";
+  } else {
+    fusion.status = n_held > 0 ? LayerStatus::kRefused : LayerStatus::kMiss;
+    if (n_held > 0) fusion.reason = "planner: encoding is predicted to be faster than loading";
+  }
+
+  kv_cache.status = plan.n_segments > 0 ? LayerStatus::kHit : LayerStatus::kMiss;
+  if (!live()) {
+    kv_cache = {.key = kv_cache.key, .status = LayerStatus::kSkip, .reason = "a dry run"};
+    report.provenance.clear();
+    report.substitution.clear();
+  }
+}
+
+}  // namespace afterimage

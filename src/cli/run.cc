@@ -1,0 +1,184 @@
+// `afterimage run`: a data set through the engine and the cache; one log line a sample, then what it came to.
+#include "eval/run.h"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "afterimage/cache.h"
+#include "afterimage/llama_engine.h"
+#include "cli/cache_flags.h"
+#include "cli/command.h"
+#include "cli/engine_flags.h"
+#include "cli/option_table.h"
+#include "cli/progress.h"
+#include "data/image_finder.h"
+#include "data/jsonl_dataset.h"
+#include "eval/report_json.h"
+
+namespace afterimage {
+namespace {
+
+struct RunFlags {
+  RunFlags() {
+    cache.options.folder = "semantic_cache";
+    cache.options.loosest = ReuseClass::kApproximate;
+  }
+
+  LlamaOptions engine;
+  CacheFlags cache;
+  RunOptions run;
+  std::string dataset;
+  int64_t max_samples = 128;
+  int64_t shuffle_seed = 7;
+  bool baseline = false;
+  std::string samples_file;
+  bool json = false;
+};
+
+OptionTable RunOptionTable(RunFlags& flags) {
+  OptionTable table;
+  AddModelOptions(table, flags.engine);
+  table.Add("--dataset", flags.dataset, "A .jsonl file of questions").required = true;
+  table.Add("--max-samples", flags.max_samples, "How many samples; -1: all");
+  table.Add("--shuffle-seed", flags.shuffle_seed, "Seed of the order they are drawn in; -1: as they come");
+  table.AddParsed(
+      "--chunk-source", "NAME",
+      [&flags](const std::string& name) -> Status {
+        const Result<ChunkSource> source = ParseChunkSource(name);
+        if (!source.ok()) return source.error();
+        flags.run.chunk_source = *source;
+        return {};
+      },
+      [&flags]() -> OptionTable::Json { return Name(flags.run.chunk_source); },
+      fmt::format("Which text of a sample is its key: {}", kChunkSources));
+  table.Add("--prompt-template", flags.run.prompt_template,
+            "What the model is asked, with {question}, {image_id} and the like; empty: the question");
+  table.AddFlag("--baseline", flags.baseline, "Also run every sample without the cache, and compare");
+  table.Add("--samples-file", flags.samples_file, "Write one JSON line a sample to this file");
+  table.AddFlag("--json", flags.json, "Print one JSON object on stdout; log lines go to stderr");
+  AddCacheOptions(table, flags.cache);
+  AddSamplingOptions(table, flags.run.sampling);
+  AddEngineOptions(table, flags.engine);
+  return table;
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+Error WriteError(const std::string& path) {
+  return {Errc::kIo, fmt::format("Cannot write '{}': {}.", path, std::system_category().message(errno))};
+}
+
+// Prints and writes samples as they are done.
+class Log : public RunObserver {
+ public:
+  Log(std::FILE* out, std::FILE* samples_file, std::optional<size_t> total)
+      : out_(out), samples_file_(samples_file), progress_(stderr, total) {}
+
+  void OnSample(const SampleOutcome& outcome) override {
+    progress_.Hide();
+    fmt::print(out_, "{}\n", LogLine(outcome));
+    std::fflush(out_);
+    if (samples_file_ != nullptr) {
+      fmt::print(samples_file_, "{}\n", SampleLine(outcome));
+      std::fflush(samples_file_);  // a run that is stopped leaves what it did
+    }
+    progress_.Show(++done_);
+  }
+
+  void OnWarning(const std::string& message) override {
+    progress_.Hide();
+    fmt::print(stderr, "afterimage: warning: {}\n", message);
+  }
+
+  void Finish() { progress_.Hide(); }
+
+ private:
+  std::FILE* const out_;
+  std::FILE* const samples_file_;  // may be null
+  Progress progress_;
+  size_t done_ = 0;
+};
+
+Result<std::unique_ptr<Dataset>> OpenDataset(const RunFlags& flags) {
+  if (!flags.dataset.ends_with(".jsonl")) {
+    return Error{Errc::kInvalidArgument,
+                 fmt::format("There is no data set '{}': give a file whose name ends in .jsonl.", flags.dataset)};
+  }
+  if (flags.max_samples == 0) return Error{Errc::kInvalidArgument, "--max-samples: give 1 or more, or -1 for all."};
+  Result<std::unique_ptr<Dataset>> dataset = NewJsonlDataset(flags.dataset, ImageFinder::RootsFromEnvironment());
+  if (!dataset.ok()) return dataset.error();
+  return ShuffleAndTake(std::move(*dataset), flags.max_samples, flags.shuffle_seed);
+}
+
+void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
+  if (json) {
+    fmt::print("{}\n", Dump(SummaryJson(summary, info), 2));
+  } else {
+    fmt::print("\n{}", SummaryTable(summary, info));
+  }
+  std::fflush(stdout);
+  if (summary.errors > 0) {
+    fmt::print(stderr, "afterimage: {} of {} samples failed; the first: {}\n", summary.errors,
+               summary.errors + summary.samples, summary.first_error);
+  }
+}
+
+int RunRun(const RunFlags& flags) {
+  const Result<CacheOptions> cache_options = flags.cache.Resolve();
+  if (!cache_options.ok()) return Fail(cache_options.error());
+  Result<std::unique_ptr<Dataset>> dataset = OpenDataset(flags);
+  if (!dataset.ok()) return Fail(dataset.error());
+  File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
+  if (!flags.samples_file.empty() && samples_file == nullptr) return Fail(WriteError(flags.samples_file));
+
+  Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(flags.engine);
+  if (!engine.ok()) return Fail(engine.error());
+  Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
+  if (!cache.ok()) return Fail(cache.error());
+  std::unique_ptr<Cache> baseline;
+  if (flags.baseline) {
+    CacheOptions off;
+    off.mode = CacheMode::kOff;
+    Result<std::unique_ptr<Cache>> opened = Cache::Open(off, **engine);
+    if (!opened.ok()) return Fail(opened.error());
+    baseline = std::move(*opened);
+  }
+
+  Log log(flags.json ? stderr : stdout, samples_file.get(), (*dataset)->size_hint());
+  const Result<RunSummary> summary = Run(**dataset, (*engine)->info(), **cache, baseline.get(), flags.run, log);
+  log.Finish();
+  if (!summary.ok()) return Fail(summary.error());
+  PrintSummary(*summary,
+               {flags.engine.model_path, flags.dataset, (*engine)->info(), cache_options->mode, (*cache)->stats()},
+               flags.json);
+  if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return Fail(WriteError(flags.samples_file));
+  if (summary->samples > 0) return kExitOk;
+  return summary->errors > 0 ? kExitFailed : Fail({Errc::kNotFound, "The data set holds no samples."});
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<RunFlags>();
+  auto print_config = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("run", "Run a data set through the model and the cache; prints what it saved");
+  const OptionTable table = RunOptionTable(*flags);
+  table.AddTo(*command);
+  command->add_flag("--print-config", *print_config, "Print all options as JSON, and do nothing else");
+  command->callback([flags, print_config, table, &exit_code] {
+    if (*print_config) {
+      fmt::print("{}\n", Dump(table.ToJson(), 2));
+    } else {
+      exit_code = RunRun(*flags);
+    }
+  });
+}
+
+}  // namespace afterimage

@@ -1,0 +1,57 @@
+// Dataset: where samples come from.
+//
+// A sample is a question with what is known about it: the picture it is about, the answer that counts as right, and
+// the labels some data sets carry. A reader fills what its files hold and leaves the rest empty.
+#ifndef AFTERIMAGE_DATA_DATASET_H_
+#define AFTERIMAGE_DATA_DATASET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "afterimage/result.h"
+
+namespace afterimage {
+
+struct Sample {
+  std::string id;
+  std::string question;
+  std::string answer;            // the reference; empty: none, and the response is not scored
+  std::string full_answer;       // the same as a sentence
+  std::string image_id;          // what the data set calls the picture
+  std::string image_path;        // empty: no file was found for it, or there is no picture
+  std::string semantic_str;      // the question as a program: "select: wall (12)->query: name [0]"
+  std::string semantic_program;  // the same, written "select:wall (12) | query:name"
+  std::string global_group;
+  std::string local_group;
+  bool is_balanced = true;              // false: an open question, whose answer is not scored
+  std::vector<std::string> equivalent;  // ids of questions with the same meaning about the same picture
+  std::string metadata;                 // JSON, passed through; empty: none
+
+  bool has_image() const { return !image_path.empty() || !image_id.empty(); }
+};
+
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+
+  // The next sample, or nullopt at the end. kInvalidArgument means that this one sample cannot be used, and says where
+  // it stands; the next call goes on behind it. Any other error ends the data set.
+  virtual Result<std::optional<Sample>> Next() = 0;
+
+  // How many samples are left, unusable ones included; nullopt where finding out would mean reading them all.
+  virtual std::optional<size_t> size_hint() const = 0;
+};
+
+// At most `max_samples` (negative: all) of `dataset`, in an order drawn from `seed` (negative: as they come). The same
+// seed gives the same order on every machine. Drawing an order holds all samples in memory, without their pictures;
+// an unusable sample keeps its place among them.
+// Errors: those that end the data set while it is read.
+Result<std::unique_ptr<Dataset>> ShuffleAndTake(std::unique_ptr<Dataset> dataset, int64_t max_samples, int64_t seed);
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_DATA_DATASET_H_

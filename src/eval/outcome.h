@@ -1,0 +1,37 @@
+// SampleOutcome: what became of one sample of a run.
+#ifndef AFTERIMAGE_EVAL_OUTCOME_H_
+#define AFTERIMAGE_EVAL_OUTCOME_H_
+
+#include <optional>
+#include <string>
+
+#include "afterimage/cache.h"
+#include "data/dataset.h"
+
+namespace afterimage {
+
+struct SampleOutcome {
+  // The same sample without the cache.
+  struct Baseline {
+    Answer answer;
+    double ttft_ms = 0;
+    double latency_ms = 0;
+    std::optional<bool> correct;
+  };
+
+  Sample sample;  // empty where the data set could not give it
+  std::string prompt;
+  std::string chunk_text;
+  std::optional<Error> error;  // set: it was not answered, and nothing below means anything
+
+  Answer answer;
+  Report report;
+  std::optional<bool> correct;  // nullopt: there is no reference
+  std::optional<Baseline> baseline;
+
+  bool agrees() const { return baseline.has_value() && baseline->answer.tokens == answer.tokens; }
+};
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_EVAL_OUTCOME_H_

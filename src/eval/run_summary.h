@@ -1,0 +1,108 @@
+// RunSummary: what a run comes to, gathered sample by sample, and written for machines and for people.
+//
+// It keeps the numbers, not the samples: a few hundred bytes each.
+#ifndef AFTERIMAGE_EVAL_RUN_SUMMARY_H_
+#define AFTERIMAGE_EVAL_RUN_SUMMARY_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "afterimage/cache.h"
+#include "eval/outcome.h"
+
+namespace afterimage {
+
+inline constexpr size_t kReuseClasses = 5;
+inline constexpr size_t kLayerStatuses = 4;
+
+// Percentiles are interpolated between the two nearest values.
+struct Spread {
+  double p50 = 0;
+  double p95 = 0;
+  double mean = 0;
+};
+// Zeros for no values.
+Spread SpreadOf(std::vector<double> values);
+
+struct Times {
+  std::vector<double> ttft_ms;
+  std::vector<double> latency_ms;
+};
+
+// Of the samples that ran both ways: time without the cache over time with it, sample by sample.
+struct Ratios {
+  std::vector<double> ttft;
+  std::vector<double> latency;
+};
+
+class RunSummary {
+ public:
+  void Add(const SampleOutcome& outcome);
+
+  size_t samples = 0;  // answered
+  size_t errors = 0;   // not answered; in nothing below
+  std::string first_error;
+  size_t scored = 0;  // with a reference, and not an open question
+  size_t correct = 0;
+  size_t kv_hits = 0;
+  std::map<std::string, size_t> hits;  // by provenance; "fusion" puts no KV back and is not among kv_hits
+  std::array<size_t, kReuseClasses> classes = {};
+  // In the order the layers are printed.
+  std::vector<std::pair<std::string, std::array<size_t, kLayerStatuses>>> statuses;
+
+  Times times;
+  std::array<Times, kReuseClasses> times_by_class;
+  std::vector<std::pair<std::string, double>> stage_ms;   // sums, in the order a request meets them
+  std::vector<std::pair<std::string, double>> lookup_ms;  // by layer
+  uint64_t prompt_tokens = 0;
+  uint64_t tokens_reused = 0;
+  uint64_t tokens_computed = 0;
+  uint64_t tokens_generated = 0;
+  uint64_t images_encoded = 0;
+  uint64_t images_put_back = 0;
+  uint64_t bytes_stored = 0;
+  uint64_t bytes_loaded = 0;
+  size_t other_numerics = 0;           // hits on state of another build, backend or thread count
+  std::vector<double> planner_errors;  // |predicted - actual| / actual
+  size_t labelled_substitutions = 0;   // whose sample says which questions are equivalent to it
+  size_t wrong_donors = 0;             // of them: donors that are not
+  bool has_labels = false;             // some sample says so
+
+  size_t compared = 0;  // samples that also ran without the cache
+  size_t identical = 0;
+  size_t false_hits = 0;  // hits whose answer differs from the uncached one
+  size_t baseline_correct = 0;
+  Times baseline_times;
+  Ratios ratios;
+  std::array<Ratios, kReuseClasses> ratios_by_class;
+
+ private:
+  void AddReport(const Report& report);
+  void AddBaseline(const SampleOutcome& outcome);
+  void AddLabels(const SampleOutcome& outcome);
+};
+
+// What a run was made with, for its summary.
+struct RunInfo {
+  std::string model;    // as it was given
+  std::string dataset;  // as it was given
+  EngineInfo engine;
+  CacheMode mode = CacheMode::kLive;
+  CacheStats stats;  // at the end
+};
+
+// The object `run --json` prints.
+nlohmann::ordered_json SummaryJson(const RunSummary& summary, const RunInfo& info);
+
+// The table at the end of a run.
+std::string SummaryTable(const RunSummary& summary, const RunInfo& info);
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_EVAL_RUN_SUMMARY_H_

@@ -1,0 +1,31 @@
+#include "layers/donor_record.h"
+
+#include <nlohmann/json.hpp>
+
+namespace afterimage {
+
+std::string EncodeDonor(const DonorRecord& record) {
+  const nlohmann::ordered_json json = {{"id", record.donor.id},
+                                       {"question", record.donor.question},
+                                       {"chunk_text", record.chunk_text},
+                                       {"text", record.text},
+                                       {"image_paths", record.donor.image_paths}};
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<DonorRecord> DecodeDonor(std::string_view payload) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(payload);
+    DonorRecord record;
+    json.at("id").get_to(record.donor.id);
+    json.at("question").get_to(record.donor.question);
+    json.at("chunk_text").get_to(record.chunk_text);
+    json.at("text").get_to(record.text);
+    json.at("image_paths").get_to(record.donor.image_paths);
+    return record;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace afterimage

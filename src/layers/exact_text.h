@@ -1,0 +1,33 @@
+// ExactTextLayer: donors with the same normalised chunk text, whatever their picture.
+#ifndef AFTERIMAGE_LAYERS_EXACT_TEXT_H_
+#define AFTERIMAGE_LAYERS_EXACT_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "layers/layer.h"
+#include "store/disk_store.h"
+
+namespace afterimage {
+
+class ExactTextLayer final : public Layer {
+ public:
+  // The store must outlive the layer.
+  ExactTextLayer(DiskStore& store, std::string tenant, const Digest& compatibility)
+      : store_(store), tenant_(std::move(tenant)), compatibility_(compatibility) {}
+
+  std::string_view key() const override { return "exact_text"; }
+  std::string_view provenance() const override { return "text:exact"; }
+
+  // Donors with the same pictures first, then the newest; all with score 1.
+  Result<std::vector<Candidate>> Lookup(const LayerQuery& query) override;
+
+ private:
+  DiskStore& store_;
+  const std::string tenant_;
+  const Digest compatibility_;
+};
+
+}  // namespace afterimage
+
+#endif  // AFTERIMAGE_LAYERS_EXACT_TEXT_H_
