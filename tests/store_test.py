@@ -201,5 +201,62 @@ class StoreTest(unittest.TestCase):
             self.assertIn("Usage", self.good(*command, "--help"))
 
 
+class BenchTest(unittest.TestCase):
+    """`afterimage bench store`, small; fio by a stand-in that says how fast it would have been."""
+
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory(prefix="afterimage-bench-")
+        self.bin = os.path.join(self.scratch.name, "bin")
+        os.mkdir(self.bin)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def bench(self, *args):
+        return subprocess.run([PROGRAM, "bench", "store", "--chunk-mb", "1", "--repeats", "2", "--chunks", "50",
+                               "--dir", self.scratch.name, *args], capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "PATH": self.bin + ":" + os.environ["PATH"]})
+
+    def write_fio(self, output):
+        path = os.path.join(self.bin, "fio")
+        with open(path, "w") as file:
+            file.write(f"#!/bin/sh\ncat <<'END'\n{output}\nEND\n")
+        os.chmod(path, 0o755)
+
+    def test_every_way_is_measured_checked_and_cleaned_up(self):
+        self.write_fio('{"jobs": [{"read": {"io_bytes": 1000000, "bw_bytes": 500000000}}]}')
+        done = self.bench("--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        for way in ("memcpy", "memory", "raw_page_cache", "page_cache", "raw_disk", "disk"):
+            self.assertEqual(len(report["load"][way]["samples_ms"]), 2)
+            self.assertGreater(report["load"][way]["ms_per_mb"], 0)
+        for way in ("memory", "page_cache", "disk"):
+            self.assertGreater(report["load"][way]["checksum"]["share"]["median"], 0)
+            self.assertLess(report["load"][way]["checksum"]["share"]["median"], 1)
+        self.assertEqual(report["load"]["fio"]["ms"]["median"], 2)
+        self.assertEqual(report["equal"], report["compared"])
+        self.assertEqual(report["compared"], 2 * (3 + 2000 + 2000 + 200 + 200 + 200))
+        for key in ("find_hit_us", "find_miss_us", "requests_hit_us", "requests_miss_us", "get_us", "open_ms"):
+            self.assertGreater(report["lookup"][key]["median"], 0)
+        self.assertEqual(os.listdir(self.scratch.name), ["bin"])
+        table = self.bench().stdout
+        self.assertIn("fio, disk", table)
+        self.assertIn("of it the checksum", table)
+
+    def test_a_fio_that_says_nothing_is_an_error(self):
+        self.write_fio("{}")
+        done = self.bench()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fio", done.stderr)
+        self.assertEqual(os.listdir(self.scratch.name), ["bin"])
+
+    def test_bad_flags_are_refused(self):
+        for flag in ("--repeats", "--chunks", "--chunk-mb"):
+            done = subprocess.run([PROGRAM, "bench", "store", flag, "0"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(flag, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

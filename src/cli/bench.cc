@@ -1,6 +1,7 @@
 // `afterimage bench`: the measured claims of the README, on this machine.
 #include "cli/bench_cache.h"
 #include "cli/bench_reuse.h"
+#include "cli/bench_store.h"
 #include "cli/command.h"
 
 namespace afterimage {
@@ -48,6 +49,23 @@ void AddCacheBench(CLI::App& bench, int& exit_code) {
   command->callback([flags, &exit_code] { exit_code = RunCacheBench(*flags); });
 }
 
+void AddStoreBench(CLI::App& bench, int& exit_code) {
+  auto flags = std::make_shared<StoreBenchFlags>();
+  CLI::App* command = bench.add_subcommand(
+      "store",
+      "Loads from memory, page cache and disk beside memcpy, plain reads and fio; what the checksum costs; lookups, "
+      "writes");
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    command->add_option(name, value, help)->capture_default_str();
+  };
+  add("--dir", flags->dir, "Where to make its folder, on the disk to be measured; empty: with temporary files");
+  add("--chunk-mb", flags->chunk_mb, "Size of the chunk that is loaded");
+  add("--repeats", flags->repeats, "Interleaved repeats");
+  add("--chunks", flags->chunks, "Chunks held while lookups are measured");
+  command->add_flag("--json", flags->json, "Print one JSON object and nothing else");
+  command->callback([flags, &exit_code] { exit_code = RunStoreBench(*flags); });
+}
+
 }  // namespace
 
 void AddBench(CLI::App& app, int& exit_code) {
@@ -55,6 +73,7 @@ void AddBench(CLI::App& app, int& exit_code) {
   command->require_subcommand(1);
   AddReuseBench(*command, exit_code);
   AddCacheBench(*command, exit_code);
+  AddStoreBench(*command, exit_code);
 }
 
 }  // namespace afterimage

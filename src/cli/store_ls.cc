@@ -188,7 +188,7 @@ void PrintRequest(const StoreListing& listing, const RequestRow& row, const Json
   for (const Digest& picture : row.pictures) Line("picture", picture.Hex());
   Line("last chunk", row.leaf.Hex());
   Line("chain", ChainText(listing, row.leaf));
-  fmt::print("payload {}\n", Dump(report["payload"], 2));
+  fmt::print("payload {}\n", JsonText(report["payload"], 2));
 }
 
 Result<const RequestRow*> FindRequest(const StoreListing& listing, const std::string& number) {
@@ -212,7 +212,7 @@ int StoreLs(const std::string& folder, bool requests, bool json) {
       for (const TreeEntry& entry : TreeOrder(listing->chunks)) rows.push_back(ToJson(listing->chunks[entry.index]));
     }
     report["totals"] = TotalsJson(*listing);
-    fmt::print("{}\n", Dump(report, 2));
+    fmt::print("{}\n", JsonText(report, 2));
     return kExitOk;
   }
   requests ? PrintRequests(*listing) : PrintChunks(*listing);
@@ -233,7 +233,7 @@ int StoreShow(const std::string& folder, const std::string& what, bool json) {
     report["chain"] = Json::array();
     for (const ChunkRow* link : ChainTo(*listing, (*row)->leaf)) report["chain"].push_back(link->id.Hex());
     if (json) {
-      fmt::print("{}\n", Dump(report, 2));
+      fmt::print("{}\n", JsonText(report, 2));
     } else {
       PrintRequest(*listing, **row, report);
     }
@@ -243,7 +243,7 @@ int StoreShow(const std::string& folder, const std::string& what, bool json) {
   if (!row.ok()) return Fail(row.error());
   const Json report = ChunkReport(*listing, layout, **row);
   if (json) {
-    fmt::print("{}\n", Dump(report, 2));
+    fmt::print("{}\n", JsonText(report, 2));
   } else {
     PrintChunk(*listing, **row, report);
   }

@@ -14,7 +14,7 @@ const char* KindName(ChunkHeader::Kind kind) { return kind == ChunkHeader::Kind:
 
 std::string Lines(const auto& rows) {
   std::string text;
-  for (const auto& row : rows) text += Dump(ToJson(row), -1) + "\n";
+  for (const auto& row : rows) text += JsonText(ToJson(row), -1) + "\n";
   return text;
 }
 
@@ -31,7 +31,9 @@ std::string DateText(int64_t time_ns) {
   return {text.data(), n};
 }
 
-std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
+std::string JsonText(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 Json ToJson(const ChunkRow& row) {
   const ChunkHeader& h = row.header;
@@ -93,10 +95,10 @@ Result<std::vector<std::string>> ExportListing(const StoreListing& listing, File
                                                const std::string& folder) {
   if (Status status = files.MakeFolders(folder); !status.ok()) return status.error();
   const std::array<std::pair<const char*, std::string>, 4> texts = {{
-      {"text_index.json", Dump(TextIndex(listing.requests), 2) + "\n"},
+      {"text_index.json", JsonText(TextIndex(listing.requests), 2) + "\n"},
       {"chunks.jsonl", Lines(listing.chunks)},
       {"requests.jsonl", Lines(listing.requests)},
-      {"rates.json", Dump(ToJson(listing.rates), 2) + "\n"},
+      {"rates.json", JsonText(ToJson(listing.rates), 2) + "\n"},
   }};
   std::vector<std::string> paths;
   for (const auto& [name, text] : texts) {

@@ -291,9 +291,9 @@ TEST(ExportTest, AnyBytesAreExported) {
   RequestRow row;
   row.text_key = "\xff\xfe";
   row.payload = "{\"a\": \xff";
-  EXPECT_TRUE(nlohmann::json::accept(Dump(ToJson(row), -1)));
+  EXPECT_TRUE(nlohmann::json::accept(JsonText(ToJson(row), -1)));
   EXPECT_TRUE(ToJson(row)["payload"].is_string());
-  EXPECT_TRUE(nlohmann::json::accept(Dump(TextIndex({row}), 2)));
+  EXPECT_TRUE(nlohmann::json::accept(JsonText(TextIndex({row}), 2)));
 }
 
 TEST(ExportTest, DatesAreThoseOfThisCentury) {
