@@ -170,6 +170,7 @@ class RunTest(unittest.TestCase):
         self.assertIn("exact", summary["speedup"]["by_class"])
         for sample in samples.values():
             self.assertEqual(sample["response"], sample["baseline_response"])
+            self.assertEqual(sample["baseline_tokens_computed"], sample["tokens"]["prompt"])
 
     def test_case_and_white_space_are_normalized_only_where_that_is_allowed(self):
         self.one("first", "What is it?")
