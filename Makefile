@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; every target sets up what it needs.
 #
 #   make build   the program, at build/afterimage
-#   make demo    cold runs and reuse side by side on a model and pictures made here
+#   make demo    requests with the cache and without it, side by side, on a model and pictures made here
 #   make test    all tests (make unit: only those that need no model, in under a minute)
 #   make lint    clang-format and clang-tidy
 #   make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -27,7 +27,7 @@ build: setup
 	@cmake --build build -j $(JOBS)
 
 demo: build
-	@build/afterimage bench reuse --shape demo --pairs 10
+	@build/afterimage bench cache --shape demo --misses 0
 
 test: build
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
@@ -52,6 +52,7 @@ asan tsan: setup
 
 bench: build
 	@build/afterimage bench reuse
+	@build/afterimage bench cache
 
 clean:
 	rm -rf build build-asan build-tsan

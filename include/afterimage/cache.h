@@ -40,10 +40,10 @@ enum class CacheMode {
 
 struct CacheOptions {
   CacheMode mode = CacheMode::kLive;
-  std::string folder;         // where it all lies; made if absent
-  std::string fusion_folder;  // encoder output elsewhere; empty: in `folder`
-  uint64_t max_bytes = 0;     // of chunk files; 0: no limit
-  uint64_t max_blocks = 0;    // of 16 tokens; 0: no limit
+  std::string folder;                           // where it all lies; made if absent
+  std::string fusion_folder;                    // encoder output elsewhere; empty: in `folder`
+  uint64_t max_bytes = 0;                       // of chunk files; 0: no limit
+  uint64_t max_blocks = 0;                      // of 16 tokens; 0: no limit
   uint64_t memory_bytes = uint64_t{256} << 20;  // of chunks also kept in memory; 0: none
   Durability durability = Durability::kPower;
 

@@ -85,7 +85,7 @@ struct Report {
   int prompt_tokens = 0;
   SequenceStats stats;  // complete once the answer is there
   uint64_t bytes_loaded = 0;
-  uint64_t bytes_stored = 0;  // offered to the store by AddObservation
+  uint64_t bytes_stored = 0;           // offered to the store by AddObservation
   std::optional<double> predicted_ms;  // of the plan used
   double actual_ms = 0;                // what it was a prediction of
   double prepare_ms = 0;

@@ -70,11 +70,11 @@ Status CacheImpl::OpenStore() {
     store_ = tiered_.get();
   }
   const Identity& identity = engine_.info().identity;
-  finder_ = std::make_unique<StateFinder>(engine_.info(), *store_, options_.tenant,
-                                          options_.loosest != ReuseClass::kExact);
+  finder_ =
+      std::make_unique<StateFinder>(engine_.info(), *store_, options_.tenant, options_.loosest != ReuseClass::kExact);
   exact_text_ = std::make_unique<ExactTextLayer>(*disk_, options_.tenant, identity.compatibility.digest());
-  rates_prefix_ = options_.tenant + "/" + identity.compatibility.digest().Short() + "/" +
-                  identity.numerics.digest().Short() + "/";
+  rates_prefix_ =
+      options_.tenant + "/" + identity.compatibility.digest().Short() + "/" + identity.numerics.digest().Short() + "/";
   return {};
 }
 

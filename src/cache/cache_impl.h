@@ -23,7 +23,7 @@ namespace afterimage {
 
 // What a cache takes from the machine; tests give it others. All must outlive the cache.
 struct CacheSurroundings {
-  const Clock& clock;       // for what things take
+  const Clock& clock;        // for what things take
   const Clock& store_clock;  // for when they happened
   FileSystem& files;
 };
@@ -80,7 +80,7 @@ class CacheImpl final : public Cache {
   const CacheOptions options_;
   Engine& engine_;
   const CacheSurroundings surroundings_;
-  std::string refusal_;  // why nothing is cached: switched off, or the engine's reason
+  std::string refusal_;              // why nothing is cached: switched off, or the engine's reason
   std::unique_ptr<DiskStore> disk_;  // null when refusal_ is set, and in a dry run over a folder that is not there
   std::unique_ptr<MemoryStore> memory_;
   std::unique_ptr<TieredStore> tiered_;
@@ -90,8 +90,8 @@ class CacheImpl final : public Cache {
   std::string rates_prefix_;  // of the keys in the catalogue: rates of another tenant, model or machine are not ours
 
   std::mutex mutex_;
-  Rates rates_;           // guarded by mutex_
-  int n_unsaved_ = 0;     // observations since the rates were saved; guarded by mutex_
+  Rates rates_;        // guarded by mutex_
+  int n_unsaved_ = 0;  // observations since the rates were saved; guarded by mutex_
 };
 
 }  // namespace afterimage

@@ -79,7 +79,8 @@ Status CacheImpl::KeepRows(StartedRequestImpl& started) {
       if (first + i + 1 == started.state_.segments.size()) logits = std::as_bytes(std::span(started.logits_));
       header.logits_bytes = logits.size();
       // A chunk hangs under the one before it: where one cannot be kept, those after it could never be found.
-      if (Status status = store_->Put(header, (*rows)[i], logits, {.compute_ms = steps[i].encode_ms + steps[i].prefill_ms});
+      if (Status status =
+              store_->Put(header, (*rows)[i], logits, {.compute_ms = steps[i].encode_ms + steps[i].prefill_ms});
           !status.ok()) {
         return status;
       }
@@ -112,7 +113,8 @@ void CacheImpl::Learn(const StartedRequestImpl& started) {
     rates_.Learn("load." + load.tier, static_cast<double>(load.bytes), load.ms);
   }
   if (stats.tokens_reused > 0) {
-    const double inject_ms = stats.load_ms + stats.inject_ms + started.execution_.fusion_ms - started.execution_.load_ms();
+    const double inject_ms =
+        stats.load_ms + stats.inject_ms + started.execution_.fusion_ms - started.execution_.load_ms();
     rates_.Learn("inject", stats.tokens_reused, std::max(0.0, inject_ms));
   }
 }

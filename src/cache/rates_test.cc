@@ -77,8 +77,8 @@ TEST(Rates, WhatWasSavedPredictsTheSameAndOthersRatesAreNotTaken) {
 }
 
 TEST(Rates, SavedNumbersThatNoMeasurementGivesAreNotTaken) {
-  const Rates rates(std::vector<Rate>{{"encode", 0, 1, 1, 1, 1}, {"inject", 1, 1, -5, 1, 1}, {"load.disk", 1, 1, 1, 1, NAN}},
-                    "");
+  const Rates rates(
+      std::vector<Rate>{{"encode", 0, 1, 1, 1, 1}, {"inject", 1, 1, -5, 1, 1}, {"load.disk", 1, 1, 1, 1, NAN}}, "");
   for (const char* key : {"encode", "inject", "load.disk"}) EXPECT_FALSE(rates.Predict(key, 1).measured) << key;
 }
 
@@ -98,8 +98,9 @@ TEST(Rates, AFileThatHoldsNoRatesIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/rates.json";
   EXPECT_EQ(Rates::ReadFrozen(path, "").error().code, Errc::kNotFound);
-  for (const char* text : {"", "{}", "[]", R"({"rates": {}})", R"({"rates": {"encode": 3}})",
-                           R"({"rates": {"encode": {"n": "many"}}})", R"({"rates": {"x/y": {"n":1,"x":1,"y":1,"xx":1,"xy":1}}})"}) {
+  for (const char* text :
+       {"", "{}", "[]", R"({"rates": {}})", R"({"rates": {"encode": 3}})", R"({"rates": {"encode": {"n": "many"}}})",
+        R"({"rates": {"x/y": {"n":1,"x":1,"y":1,"xx":1,"xy":1}}})"}) {
     std::ofstream(path) << text;
     EXPECT_EQ(Rates::ReadFrozen(path, "p/").error().code, Errc::kCorrupt) << text;
   }

@@ -46,10 +46,9 @@ CandidateReport Judge(const Candidate& candidate, const Asked& asked, ReuseClass
   CandidateReport report;
   report.donor = candidate.record.donor;
   report.score = candidate.score;
-  report.reuse_class = candidate.leaf == asked.leaf ? ReuseClass::kExact
-                       : NormalizedText(candidate.record.text) == NormalizedText(asked.text)
-                           ? ReuseClass::kNormalized
-                           : ReuseClass::kApproximate;
+  report.reuse_class = candidate.leaf == asked.leaf                                          ? ReuseClass::kExact
+                       : NormalizedText(candidate.record.text) == NormalizedText(asked.text) ? ReuseClass::kNormalized
+                                                                                             : ReuseClass::kApproximate;
   if (report.reuse_class == ReuseClass::kExact) return report;
   if (candidate.pictures != asked.pictures) {
     report.refused = "image gate: another picture";

@@ -1,32 +1,60 @@
 // `afterimage bench`: the measured claims of the README, on this machine.
+#include "cli/bench_cache.h"
 #include "cli/bench_reuse.h"
 #include "cli/command.h"
 
 namespace afterimage {
+namespace {
+
+void AddReuseBench(CLI::App& bench, int& exit_code) {
+  auto flags = std::make_shared<ReuseBenchFlags>();
+  CLI::App* command = bench.add_subcommand(
+      "reuse",
+      "Time to first token: plain llama.cpp, cold canonical run, encoder output put back, stored picture with a new "
+      "question, full hit; on random-weight models made here");
+  command->add_option("--shape", flags->shapes, "Model shapes: demo, 0.5b, 2b")->delimiter(',')->capture_default_str();
+  command->add_option("--pairs", flags->pairs, "Interleaved repeats")->capture_default_str();
+  command
+      ->add_option("--prefill-pairs", flags->prefill_pairs, "Pairs of canonical steps and plain, without the encoder")
+      ->capture_default_str();
+  command->add_option("--threads", flags->threads, "Threads; 0: as many as the machine has, at most 8")
+      ->capture_default_str();
+  command->add_option("--text-tokens", flags->text_tokens, "Tokens of the prompt beside the picture")
+      ->capture_default_str();
+  command->add_option("--models-dir", flags->models_dir, "Where the models are made (0.5b and 2b: 3.6 GB)")
+      ->capture_default_str();
+  command->add_flag("--json", flags->json, "Print one JSON object and nothing else");
+  command->callback([flags, &exit_code] { exit_code = RunReuseBench(*flags); });
+}
+
+void AddCacheBench(CLI::App& bench, int& exit_code) {
+  auto flags = std::make_shared<CacheBenchFlags>();
+  CLI::App* command = bench.add_subcommand(
+      "cache",
+      "Requests through the cache and without it, side by side: time to first token by class, what a miss costs, "
+      "whether answers are identical; on a random-weight model made here");
+  const auto add = [&](const char* name, auto& value, const char* help) {
+    command->add_option(name, value, help)->capture_default_str();
+  };
+  add("--shape", flags->shape, "Model shape: demo, 0.5b, 2b");
+  add("--pictures", flags->pictures, "Pictures");
+  add("--questions", flags->questions, "Questions about each, every one asked twice");
+  add("--misses", flags->misses, "Pairs that measure the cost of a miss");
+  add("--threads", flags->threads, "Threads; 0: as many as the machine has, at most 8");
+  add("--text-tokens", flags->text_tokens, "Tokens of the prompt beside the picture");
+  add("--models-dir", flags->models_dir, "Where the model is made");
+  add("--cache-dir", flags->cache_dir, "The cache's folder; empty: a temporary one");
+  command->add_flag("--json", flags->json, "Print one JSON object and nothing else");
+  command->callback([flags, &exit_code] { exit_code = RunCacheBench(*flags); });
+}
+
+}  // namespace
 
 void AddBench(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("bench", "Measure what reuse is worth on this machine");
   command->require_subcommand(1);
-  auto reuse = std::make_shared<ReuseBenchFlags>();
-  CLI::App* reuse_command = command->add_subcommand(
-      "reuse",
-      "Time to first token: plain llama.cpp, cold canonical run, encoder output put back, stored picture with a new "
-      "question, full hit; on random-weight models made here");
-  reuse_command->add_option("--shape", reuse->shapes, "Model shapes: demo, 0.5b, 2b")
-      ->delimiter(',')
-      ->capture_default_str();
-  reuse_command->add_option("--pairs", reuse->pairs, "Interleaved repeats")->capture_default_str();
-  reuse_command
-      ->add_option("--prefill-pairs", reuse->prefill_pairs, "Pairs of canonical steps and plain, without the encoder")
-      ->capture_default_str();
-  reuse_command->add_option("--threads", reuse->threads, "Threads; 0: as many as the machine has, at most 8")
-      ->capture_default_str();
-  reuse_command->add_option("--text-tokens", reuse->text_tokens, "Tokens of the prompt beside the picture")
-      ->capture_default_str();
-  reuse_command->add_option("--models-dir", reuse->models_dir, "Where the models are made (0.5b and 2b: 3.6 GB)")
-      ->capture_default_str();
-  reuse_command->add_flag("--json", reuse->json, "Print one JSON object and nothing else");
-  reuse_command->callback([reuse, &exit_code] { exit_code = RunReuseBench(*reuse); });
+  AddReuseBench(*command, exit_code);
+  AddCacheBench(*command, exit_code);
 }
 
 }  // namespace afterimage

@@ -5,18 +5,12 @@
 
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <thread>
 
 #include "afterimage/clock.h"
-#include "afterimage/llama_engine.h"
+#include "cli/bench_tools.h"
 #include "cli/command.h"
-#include "core/summary.h"
 #include "engine/llama/plain_run.h"
-#include "engine/llama/random_model.h"
 
 namespace afterimage {
 namespace {
@@ -70,27 +64,6 @@ struct Measured {
   Stored captured;  // if asked for
 };
 
-std::string MachineName() {
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
-std::shared_ptr<const Image> BenchPicture(int size) {
-  std::mt19937 random(1);
-  std::vector<uint8_t> rgb(static_cast<size_t>(size) * static_cast<size_t>(size) * 3);
-  for (uint8_t& value : rgb) value = static_cast<uint8_t>(random());
-  return Image::FromRgb(static_cast<uint32_t>(size), static_cast<uint32_t>(size), std::move(rgb)).value();
-}
-
-int TextTokens(const Prompt& prompt) {
-  int n = 0;
-  for (const Segment& segment : prompt.segments()) n += segment.kind == Segment::Kind::kText ? segment.n_tokens : 0;
-  return n;
-}
-
 // Segments up to and with the picture.
 size_t PictureEnd(const Prompt& prompt) {
   size_t end = 0;
@@ -98,21 +71,6 @@ size_t PictureEnd(const Prompt& prompt) {
     if (prompt.segments()[i].kind == Segment::Kind::kImage) end = i + 1;
   }
   return end;
-}
-
-// A question that makes the prompt's text exactly `tokens` long; other numbers give other questions.
-Result<Request> QuestionOfLength(Engine& engine, const std::shared_ptr<const Image>& picture, int tokens, int number) {
-  std::string text = fmt::format("{}", number % 10);
-  for (;;) {
-    Request request = Ask({picture}, text);
-    request.sampling.max_tokens = 1;
-    const Result<std::unique_ptr<Prompt>> prompt = engine.Prepare(request);
-    if (!prompt.ok()) return prompt.error();
-    const int n = TextTokens(**prompt);
-    if (n == tokens) return request;
-    if (n > tokens) return Error{Errc::kInvalidArgument, fmt::format("--text-tokens {}: give {} or more", tokens, n)};
-    text += static_cast<char>('a' + (number * 7 + n * 5) % 26);
-  }
 }
 
 // Gives the prompt the encoder output of its first pictures.
@@ -319,13 +277,6 @@ class ReuseBench {
   Rows scratch_;
 };
 
-// Repeat by repeat: how often `b` fits into `a`.
-Summary Ratio(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> ratios;
-  for (size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
-  return Summarize(std::move(ratios));
-}
-
 // What canonical steps take longer, as a share of plain llama.cpp's time to the first token, encoder included.
 Summary CanonicalShare(const ShapeResult& result) {
   const double plain_ms = Summarize(result.ways[kPlain].ttft_ms).median;
@@ -337,39 +288,16 @@ Summary CanonicalShare(const ShapeResult& result) {
 }
 
 Result<ShapeResult> BenchShape(const std::string& name, const ReuseBenchFlags& flags) {
-  const std::optional<RandomModelShape> shape = NamedShape(name);
-  if (!shape.has_value() || shape->family == RandomModelShape::Family::kText) {
-    return Error{Errc::kInvalidArgument, fmt::format("--shape {}: give demo, 0.5b or 2b", name)};
-  }
-  const Result<RandomModelFiles> files = WriteRandomModel(*shape, flags.models_dir);
-  if (!files.ok()) return files.error();
-  LlamaOptions options;
-  options.model_path = files->model_path;
-  options.mmproj_path = files->mmproj_path;
-  options.context_tokens = 1024;
-  options.threads = flags.threads;
-  const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(options);
-  if (!engine.ok()) return engine.error();
+  const Result<BenchModel> model = LoadBenchModel(name, flags.models_dir, flags.threads);
+  if (!model.ok()) return model.error();
   ShapeResult result;
   result.shape = name;
-  result.model = (*engine)->info().model;
-  result.engine = (*engine)->info().name;
-  for (const auto& [field, value] : (*engine)->info().identity.numerics.fields()) {
-    if (field == "threads") result.threads = std::stoi(value);
-  }
-  ReuseBench bench(**engine, BenchPicture(shape->image_size), flags, result);
+  result.model = model->engine->info().model;
+  result.engine = model->engine->info().name;
+  result.threads = model->threads;
+  ReuseBench bench(*model->engine, BenchPicture(model->image_size, 1), flags, result);
   if (Status status = bench.Run(); !status.ok()) return status.error();
   return result;
-}
-
-// Three digits, never an exponent.
-std::string Short(double value) {
-  const int decimals = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return fmt::format("{:.{}f}", value, decimals);
-}
-
-std::string Short(const Summary& summary, const char* unit) {
-  return fmt::format("{}{} [{}, {}]", Short(summary.median), unit, Short(summary.low), Short(summary.high));
 }
 
 void PrintTable(const ShapeResult& result, int pairs) {
@@ -434,18 +362,11 @@ nlohmann::ordered_json ToJson(const ShapeResult& result) {
 
 }  // namespace
 
-std::string ReuseBenchFlags::DefaultModelsDir() {
-  const std::filesystem::path digests = LlamaOptions::DefaultFileDigestCache();
-  return digests.empty() ? "models-cache" : (digests.parent_path() / "models").string();
-}
-
 int RunReuseBench(const ReuseBenchFlags& flags) {
   if (flags.prefill_pairs < 0) return Fail({Errc::kInvalidArgument, "--prefill-pairs: give 0 or more"});
   if (flags.pairs < 1) return Fail({Errc::kInvalidArgument, "--pairs: give at least 1"});
-  nlohmann::ordered_json json = {{"machine", MachineName()},
-                                 {"cores", std::thread::hardware_concurrency()},
-                                 {"pairs", flags.pairs},
-                                 {"results", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {
+      {"machine", MachineName()}, {"pairs", flags.pairs}, {"results", nlohmann::ordered_json::array()}};
   bool identical = true;
   bool first = true;
   for (const std::string& shape : flags.shapes) {
@@ -455,7 +376,7 @@ int RunReuseBench(const ReuseBenchFlags& flags) {
     json["engine"] = result->engine;
     json["results"].push_back(ToJson(*result));
     if (flags.json) continue;
-    if (first) fmt::print("{}, {} cores, {}\n\n", MachineName(), std::thread::hardware_concurrency(), result->engine);
+    if (first) fmt::print("{}, {}\n\n", MachineName(), result->engine);
     first = false;
     PrintTable(*result, flags.pairs);
     std::fflush(stdout);

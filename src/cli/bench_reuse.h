@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/bench_tools.h"
+
 namespace afterimage {
 
 struct ReuseBenchFlags {
@@ -15,9 +17,6 @@ struct ReuseBenchFlags {
   int text_tokens = 40;
   std::string models_dir = DefaultModelsDir();
   bool json = false;
-
-  // afterimage/models in the user's cache folder.
-  static std::string DefaultModelsDir();
 };
 
 // Runs, prints, and returns the exit code: failed also when a hit's logits were not the cold run's to the bit.

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   AddAsk(app, exit_code);
   AddRun(app, exit_code);
   AddBench(app, exit_code);
+  AddStore(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

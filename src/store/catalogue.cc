@@ -362,7 +362,8 @@ Status Catalogue::Impl::Connect() {
     if (status.ok()) status = PrepareWriter();
     if (!status.ok()) return status;
   }
-  auto database = SqliteDatabase::Open(path, Mode::kReadOnly);
+  const bool immutable = options.read_only && options.no_trace && ::access((path + "-wal").c_str(), F_OK) != 0;
+  auto database = SqliteDatabase::Open(path, immutable ? Mode::kImmutable : Mode::kReadOnly);
   if (!database.ok()) return database.error();
   reader.database = std::move(*database);
   status = CheckSchema(*reader.database, path, options, nullptr);

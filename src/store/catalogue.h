@@ -78,6 +78,9 @@ struct CatalogueBatch {
   bool empty() const;
 };
 
+// Meta: where fusion chunks lie, if not in the folder.
+inline constexpr const char* kFusionFolderKey = "fusion_folder";
+
 class Catalogue {
  public:
   static constexpr size_t kNoLimit = 1u << 30;
@@ -85,6 +88,7 @@ class Catalogue {
   struct Options {
     Durability durability = Durability::kPower;
     bool read_only = false;
+    bool no_trace = false;    // with read_only, for a short look: leaves no files of SQLite behind if nobody writes
     bool create = true;       // an absent or empty file becomes a catalogue; false: it is an error
     bool incomplete = false;  // if it is made: what `incomplete` says from then on
   };

@@ -147,7 +147,7 @@ Result<Purged> PurgeFolder(FileSystem& files, const DiskLayout& layout) {
   const Result<std::unique_ptr<FileLock>> lock = files.Lock(layout.lock());
   if (!lock.ok()) return lock.error();
   if (!*ours) {  // damaged, or a sound one of another application
-    const auto catalogue = Catalogue::Open(layout.catalogue(), {.read_only = true});
+    const auto catalogue = Catalogue::Open(layout.catalogue(), {.read_only = true, .no_trace = true});
     if (!catalogue.ok() && catalogue.error().code == Errc::kInvalidArgument) return catalogue.error();
   }
   const Result<FolderScan> scan = ScanChunks(files, layout);

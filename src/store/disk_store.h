@@ -128,6 +128,7 @@ class DiskStore final : public ChunkStore {
   Status MakeFolders(FolderState state);
   Status OpenCatalogue(FolderState state);
   Status MakeChunkFolders();
+  void RememberFusionFolder();
   Status LoadTable();
   Status MatchFiles(const std::vector<ChunkRow>& rows);
   Status MendCatalogue();

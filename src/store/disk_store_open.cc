@@ -31,6 +31,7 @@ Status DiskStore::Start() {
     table_ = {};
     status = catalogue_->StartAnew([&] { return MoveCatalogueAway(files_, layout_); });
     ++counters_.quarantined;
+    RememberFusionFolder();
     if (status.ok()) status = LoadTable();
   }
   if (!status.ok()) return status;
@@ -94,11 +95,20 @@ Status DiskStore::MakeChunkFolders() {
   if (options_.durability == Durability::kPower) {
     if (Status status = files_.SyncFolder(layout_.folder()); !status.ok()) return status;
   }
+  RememberFusionFolder();
   const Result<std::vector<FolderEntry>> quarantined = files_.List(layout_.quarantine());
   for (size_t i = 0; quarantined.ok() && i < quarantined->size(); ++i) {
     in_quarantine_.insert(layout_.quarantine() + "/" + (*quarantined)[i].name);
   }
   return {};
+}
+
+// For who comes with the folder's name alone: `afterimage store`.
+void DiskStore::RememberFusionFolder() {
+  const std::string elsewhere =
+      options_.fusion_folder.empty() ? "" : std::filesystem::absolute(options_.fusion_folder).string();
+  const auto known = catalogue_->FindMeta(kFusionFolderKey);
+  if (known.ok() && known->value_or("") != elsewhere) (void)catalogue_->PutMeta(kFusionFolderKey, elsewhere);
 }
 
 Status DiskStore::LoadTable() {
@@ -157,6 +167,7 @@ Status DiskStore::MendCatalogue() {
   if (Status status = catalogue_->StartAnew([&] { return MoveCatalogueAway(files_, layout_); }); !status.ok()) {
     return status;
   }
+  RememberFusionFolder();
   {
     const std::lock_guard lock(mutex_);
     ++n_mended_;

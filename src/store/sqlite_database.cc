@@ -34,6 +34,20 @@ Errc CodeOf(int code) {
   }
 }
 
+std::string UriOf(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '%' || c == '?' || c == '#') {
+      uri += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      uri += c;
+    }
+  }
+  return uri;
+}
+
 Error LastError(sqlite3* database) {
   const char* file = sqlite3_db_filename(database, "main");
   return {CodeOf(sqlite3_extended_errcode(database)),
@@ -94,10 +108,13 @@ void SqliteStatement::BindOne(int index, std::span<const std::byte> value) {
 
 Result<std::unique_ptr<SqliteDatabase>> SqliteDatabase::Open(const std::string& path, Mode mode) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  flags |= mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  const bool read_only = mode == Mode::kReadOnly || mode == Mode::kImmutable;
+  flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  if (mode == Mode::kImmutable) flags |= SQLITE_OPEN_URI;
   if (mode == Mode::kCreate) flags |= SQLITE_OPEN_CREATE;
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &opened, flags, nullptr);
+  const std::string name = mode == Mode::kImmutable ? UriOf(path) + "?immutable=1" : path;
+  const int code = sqlite3_open_v2(name.c_str(), &opened, flags, nullptr);
   auto database = std::make_unique<SqliteDatabase>();
   database->database_.reset(opened);
   if (opened == nullptr) return Error{Errc::kInternal, path + ": no memory to open it"};

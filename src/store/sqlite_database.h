@@ -63,7 +63,12 @@ class SqliteStatement {
 
 class SqliteDatabase {
  public:
-  enum class Mode { kReadOnly, kReadWrite, kCreate };
+  enum class Mode {
+    kImmutable,  // read-only, and nobody writes: without locks, and without the -wal and -shm that SQLite makes to read
+    kReadOnly,
+    kReadWrite,
+    kCreate,
+  };
 
   static Result<std::unique_ptr<SqliteDatabase>> Open(const std::string& path, Mode mode);
 
