@@ -1,11 +1,13 @@
 """`afterimage run` over JSONL: what one process keeps, the next one uses, and answers never change."""
 
+import contextlib
 import hashlib
 import json
 import os
 import pty
 import re
 import subprocess
+import threading
 import time
 import unittest
 
@@ -33,6 +35,18 @@ def contents(folder):
 
 def chunk_files(folder, ending):
     return sorted(file for file in contents(folder) if file.endswith(ending))
+
+
+@contextlib.contextmanager
+def started(*args, **streams):
+    """The program, running; killed where it takes more than a minute, so that a test fails and does not hang."""
+    with subprocess.Popen([PROGRAM, *args], text=True, env=environment(), **streams) as program:
+        watchdog = threading.Timer(60, program.kill)
+        watchdog.start()
+        try:
+            yield program
+        finally:
+            watchdog.cancel()
 
 
 class RunTest(unittest.TestCase):
@@ -156,6 +170,7 @@ class RunTest(unittest.TestCase):
         self.assertIn("exact", summary["speedup"]["by_class"])
         for sample in samples.values():
             self.assertEqual(sample["response"], sample["baseline_response"])
+            self.assertEqual(sample["baseline_tokens_computed"], sample["tokens"]["prompt"])
 
     def test_case_and_white_space_are_normalized_only_where_that_is_allowed(self):
         self.one("first", "What is it?")
@@ -267,8 +282,8 @@ class RunTest(unittest.TestCase):
     def test_a_folder_in_use_is_answered_clearly(self):
         pipe = path("pipe.jsonl")
         os.mkfifo(pipe)
-        command = [PROGRAM, "run", *self.vision, "--dataset", pipe, "--cache-dir", self.cache, "--shuffle-seed", "-1"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()) as holder:
+        with started("run", *self.vision, "--dataset", pipe, "--cache-dir", self.cache, "--shuffle-seed", "-1",
+                     stdout=subprocess.PIPE) as holder:
             with open(pipe, "w", encoding="utf-8") as questions:
                 questions.write(json.dumps({"question": "What is it?", "image": "picture-0.png"}) + "\n")
                 questions.flush()
@@ -374,16 +389,15 @@ class RunTest(unittest.TestCase):
         pipe = path("slow.jsonl")
         os.mkfifo(pipe)
         terminal, child = pty.openpty()
-        program = subprocess.Popen([PROGRAM, "run", *self.vision, "--dataset", pipe, "--cache-mode", "off",
-                                    "--shuffle-seed", "-1"], stdout=subprocess.PIPE, stderr=child, text=True,
-                                   env=environment())
-        os.close(child)
-        with open(pipe, "w", encoding="utf-8") as questions:
-            for delay in (0, 1.2):
-                time.sleep(delay)
-                questions.write(json.dumps({"question": "What is it?", "image": "picture-0.png"}) + "\n")
-                questions.flush()
-        out, _ = program.communicate(timeout=60)
+        with started("run", *self.vision, "--dataset", pipe, "--cache-mode", "off", "--shuffle-seed", "-1",
+                     stdout=subprocess.PIPE, stderr=child) as program:
+            os.close(child)
+            with open(pipe, "w", encoding="utf-8") as questions:
+                for delay in (0, 1.2):
+                    time.sleep(delay)
+                    questions.write(json.dumps({"question": "What is it?", "image": "picture-0.png"}) + "\n")
+                    questions.flush()
+            out, _ = program.communicate()
         shown = os.read(terminal, 10000).decode()
         os.close(terminal)
         self.assertIn("2 done", shown)

@@ -16,6 +16,7 @@ struct SampleOutcome {
     Answer answer;
     double ttft_ms = 0;
     double latency_ms = 0;
+    int tokens_computed = 0;  // all of the prompt, or it was no baseline
     std::optional<bool> correct;
   };
 

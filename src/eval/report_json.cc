@@ -191,6 +191,7 @@ std::string SampleLine(const SampleOutcome& outcome) {
       json["baseline_response"] = outcome.baseline->answer.text;
       json["baseline_latency"] = outcome.baseline->latency_ms / 1000;
       json["baseline_ttft"] = outcome.baseline->ttft_ms / 1000;
+      json["baseline_tokens_computed"] = outcome.baseline->tokens_computed;
       json["agrees"] = outcome.agrees();
     }
   }

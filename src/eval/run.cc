@@ -73,7 +73,8 @@ class Runner {
     Result<Served> served = baseline_->Serve(query, nullptr);
     if (!served.ok()) return served.error();
     const std::optional<bool> correct = Score(served->answer, outcome.sample);
-    outcome.baseline = {std::move(served->answer), served->report.ttft_ms, served->report.latency_ms, correct};
+    outcome.baseline = {std::move(served->answer), served->report.ttft_ms, served->report.latency_ms,
+                        served->report.stats.tokens_computed, correct};
     return {};
   }
 
