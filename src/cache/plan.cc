@@ -87,9 +87,8 @@ std::vector<Plan> Decide(std::span<const Option> options, const Rates& rates, co
   }
   const Plan exact = plans.front();
   const double needed_ms = exact.predicted.ms * (1 - policy.min_gain);
-  std::ranges::stable_sort(plans.begin() + 1, plans.end(), Faster);
-  std::ranges::stable_partition(plans,
-                                [&](const Plan& plan) { return plan.option != 0 && plan.predicted.ms <= needed_ms; });
+  std::ranges::sort(plans.begin() + 1, plans.end(), Faster);
+  if (plans.size() > 1 && plans[1].predicted.ms <= needed_ms) std::swap(plans[0], plans[1]);
   plans.insert(plans.end(), passed_over.begin(), passed_over.end());
   if (exact.puts_back()) {
     PlanPolicy nothing = policy;

@@ -200,8 +200,7 @@ class ReuseBench {
       if (run.ok()) result_.canonical_prefill_ms.push_back(run->stats.prefill_ms);
       return run.ok() ? Status() : run.error();
     };
-    const Status first = pair % 2 == 0 ? plain() : canonical();
-    if (!first.ok()) return first;
+    if (Status first = pair % 2 == 0 ? plain() : canonical(); !first.ok()) return first;
     return pair % 2 == 0 ? canonical() : plain();
   }
 

@@ -221,9 +221,13 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenan
       found.push_back(std::move(row));
     }
   }
-  std::ranges::stable_partition(found, [&](const RequestRow& row) { return row.pictures == pictures; });
-  if (found.size() > limit) found.resize(limit);
-  return found;
+  // What is queued came before what is committed, whatever its pictures.
+  std::vector<RequestRow> same_pictures;
+  std::vector<RequestRow> others;
+  for (RequestRow& row : found) (row.pictures == pictures ? same_pictures : others).push_back(std::move(row));
+  same_pictures.insert(same_pictures.end(), std::move_iterator(others.begin()), std::move_iterator(others.end()));
+  if (same_pictures.size() > limit) same_pictures.resize(limit);
+  return same_pictures;
 }
 
 Status DiskStore::PutRate(Rate rate) {

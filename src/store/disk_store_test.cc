@@ -217,6 +217,31 @@ TEST_F(DiskStoreTest, RequestsAreCommittedWithTheirLeafAndGoWithIt) {
   EXPECT_TRUE(store->FindRequests("t", Digest(), "k").value().empty());
 }
 
+TEST_F(DiskStoreTest, RequestsWithTheSamePicturesComeFirstAndTheLimitHolds) {
+  const auto store = Open();
+  ASSERT_TRUE(PutSample(*store, MakeSample(1)).ok());
+  const std::vector<Digest> mine = {MakeSample(8).id(), MakeSample(9).id()};
+  const auto put = [&](const std::string& payload, const std::vector<Digest>& pictures) {
+    RequestRow row = Request("k", MakeSample(1).id(), payload);
+    row.pictures = pictures;
+    ASSERT_TRUE(store->PutRequest(row).ok());
+  };
+  const auto find = [&](size_t limit) {
+    std::string found;
+    for (const RequestRow& row : store->FindRequests("t", Digest(), "k", mine, limit).value()) found += row.payload;
+    return found;
+  };
+  put("a", mine);
+  put("b", {mine[0]});
+  put("c", mine);
+  put("d", {});
+  EXPECT_EQ(find(9), "cadb") << "whether queued or committed";
+  ASSERT_TRUE(store->Flush().ok());
+  EXPECT_EQ(find(9), "cadb");
+  EXPECT_EQ(find(3), "cad");
+  EXPECT_EQ(find(1), "c");
+}
+
 TEST_F(DiskStoreTest, EvictionRemovesRowsAndFilesAndLowerLimitsHoldFromTheStart) {
   const uint64_t bytes = FileBytes(MakeSample(1).header);
   {
