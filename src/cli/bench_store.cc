@@ -156,7 +156,12 @@ class LoadBench {
   }
 
   Status LoadFromFile(LoadIndex raw, LoadIndex ours, bool from_disk) {
-    const auto ready = [&]() -> Status { return from_disk ? Drop() : Status(); };
+    // Before each: none of the file in the page cache, or all of it.
+    const auto ready = [&]() -> Status {
+      if (from_disk) return Drop();
+      const Result<RawTimes> warmed = RawRead(path_, file_, false);
+      return warmed.ok() ? Status() : Status(warmed.error());
+    };
     for (const bool with_checksum : {false, true}) {
       if (Status status = ready(); !status.ok()) return status;
       const Result<RawTimes> times = RawRead(path_, file_, with_checksum);

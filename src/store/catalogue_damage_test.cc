@@ -148,6 +148,17 @@ TEST_F(CatalogueDamageTest, OthersAndLaterOnesAreRefusedAndLeftAlone) {
   }
 }
 
+TEST_F(CatalogueDamageTest, ADamagedFolderCanBePurgedAndOneWithTheDatabaseOfOthersCannot) {
+  Settle();
+  Sql("PRAGMA application_id=7; DROP TABLE chunks");
+  EXPECT_EQ(PurgeFolder(PosixFileSystem(), DiskLayout(path_)).error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(fs::exists(db_));
+  EXPECT_TRUE(fs::exists(PathOf(0)));
+  WriteWhole(db_, "garbage");
+  EXPECT_EQ(PurgeFolder(PosixFileSystem(), DiskLayout(path_)).value().files, kChunks + 1);
+  EXPECT_EQ(Files("").size(), 1u) << "the lock";
+}
+
 TEST_F(CatalogueDamageTest, AFolderWithoutOurMarksIsNotTakenForOurs) {
   Restore();
   WriteWhole(db_, "garbage");
