@@ -16,7 +16,7 @@ namespace afterimage {
 namespace {
 
 struct AskFlags {
-  LlamaOptions engine;
+  EngineFlags engine;
   CacheFlags cache;
   Sampling sampling;
   std::vector<std::string> images;
@@ -177,7 +177,9 @@ int RunAsk(const AskFlags& flags) {
   if (!cache_options.ok()) return Fail(cache_options.error());
   const Result<Query> query = MakeQuery(flags);
   if (!query.ok()) return Fail(query.error());
-  const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(flags.engine);
+  const Result<LlamaOptions> options = flags.engine.Resolve();
+  if (!options.ok()) return Fail(options.error());
+  const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(*options);
   if (!engine.ok()) return Fail(engine.error());
   const Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
   if (!cache.ok()) return Fail(cache.error());

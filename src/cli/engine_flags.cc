@@ -1,13 +1,31 @@
 #include "cli/engine_flags.h"
 
+#include <fmt/format.h>
+
+#include "cli/presets.h"
+
 namespace afterimage {
 
-void AddModelOptions(OptionTable& table, LlamaOptions& options) {
-  table.Add("--model", options.model_path, "GGUF of the language model").required = true;
-  table.Add("--mmproj", options.mmproj_path, "GGUF of its vision projector; empty: text only");
+std::string EngineFlags::preset_name() const {
+  return preset.empty() && options.model_path.empty() ? kDefaultPreset : preset;
 }
 
-void AddEngineOptions(OptionTable& table, LlamaOptions& options) {
+Result<LlamaOptions> EngineFlags::Resolve() const {
+  LlamaOptions resolved = options;
+  if (preset_name().empty()) return resolved;
+  if (Status status = ApplyPreset(preset_name(), resolved); !status.ok()) return status.error();
+  return resolved;
+}
+
+void AddModelOptions(OptionTable& table, EngineFlags& flags) {
+  table.Add("--preset", flags.preset,
+            fmt::format("A model by name: {}; the first is the default", fmt::join(PresetNames(), ", ")));
+  table.Add("--model", flags.options.model_path, "GGUF of the language model, in place of the preset's");
+  table.Add("--mmproj", flags.options.mmproj_path, "GGUF of its vision projector; empty: text only");
+}
+
+void AddEngineOptions(OptionTable& table, EngineFlags& flags) {
+  LlamaOptions& options = flags.options;
   table.SetGroup("Engine");
   table.Add("--context", options.context_tokens, "Tokens of context for one request");
   table.Add("--threads", options.threads, "Threads; 0: as many as the machine has, at most 8");

@@ -2,16 +2,28 @@
 #ifndef AFTERIMAGE_CLI_ENGINE_FLAGS_H_
 #define AFTERIMAGE_CLI_ENGINE_FLAGS_H_
 
+#include <string>
+
 #include "afterimage/llama_engine.h"
 #include "afterimage/request.h"
 #include "cli/option_table.h"
 
 namespace afterimage {
 
-// --model and --mmproj.
-void AddModelOptions(OptionTable& table, LlamaOptions& options);
+struct EngineFlags {
+  std::string preset;  // empty, with no model either: the default one
+  LlamaOptions options;
+
+  // The preset that counts; empty: none, a model was given.
+  std::string preset_name() const;
+  // The options with what the preset says. Errors: those of ApplyPreset.
+  Result<LlamaOptions> Resolve() const;
+};
+
+// --preset, --model and --mmproj.
+void AddModelOptions(OptionTable& table, EngineFlags& flags);
 // The rest of the engine's, under a heading of their own.
-void AddEngineOptions(OptionTable& table, LlamaOptions& options);
+void AddEngineOptions(OptionTable& table, EngineFlags& flags);
 void AddSamplingOptions(OptionTable& table, Sampling& sampling);
 
 }  // namespace afterimage

@@ -14,7 +14,9 @@
 #include "cli/command.h"
 #include "cli/engine_flags.h"
 #include "cli/option_table.h"
+#include "cli/presets.h"
 #include "cli/progress.h"
+#include "data/gqa_dataset.h"
 #include "data/image_finder.h"
 #include "data/jsonl_dataset.h"
 #include "eval/report_json.h"
@@ -22,18 +24,23 @@
 namespace afterimage {
 namespace {
 
+constexpr int64_t kShuffleSeed = 7;
+
 struct RunFlags {
   RunFlags() {
     cache.options.folder = "semantic_cache";
     cache.options.loosest = ReuseClass::kApproximate;
   }
 
-  LlamaOptions engine;
+  EngineFlags engine;
   CacheFlags cache;
   RunOptions run;
-  std::string dataset;
+  std::string dataset = "world";
+  std::string data_dir;
+  std::string split = "val";
+  std::string dataset_config = "balanced";
   int64_t max_samples = 128;
-  int64_t shuffle_seed = 7;
+  std::string shuffle_seed;  // empty: kShuffleSeed, but streams as they come
   bool baseline = false;
   std::string samples_file;
   bool json = false;
@@ -42,9 +49,15 @@ struct RunFlags {
 OptionTable RunOptionTable(RunFlags& flags) {
   OptionTable table;
   AddModelOptions(table, flags.engine);
-  table.Add("--dataset", flags.dataset, "A .jsonl file of questions").required = true;
+  table.Add("--dataset", flags.dataset, "world, or a .jsonl file of questions");
+  table.Add("--data-dir", flags.data_dir, "Folder of the data set's files; empty: what is shipped");
+  table.Add("--split", flags.split, "Which part of the data set: train, val, testdev");
+  table.Add("--dataset-config", flags.dataset_config,
+            "Which questions of it: balanced, or the streams paraphrases, flips, clips, twins, lookalikes, traffic, "
+            "heldout");
   table.Add("--max-samples", flags.max_samples, "How many samples; -1: all");
-  table.Add("--shuffle-seed", flags.shuffle_seed, "Seed of the order they are drawn in; -1: as they come");
+  table.Add("--shuffle-seed", flags.shuffle_seed,
+            "Seed of the order they are drawn in; -1: as they come; empty: 7, and streams as they come");
   table.AddParsed(
       "--chunk-source", "NAME",
       [&flags](const std::string& name) -> Status {
@@ -106,15 +119,37 @@ class Log : public RunObserver {
   size_t done_ = 0;
 };
 
-Result<std::unique_ptr<Dataset>> OpenDataset(const RunFlags& flags) {
-  if (!flags.dataset.ends_with(".jsonl")) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("There is no data set '{}': give a file whose name ends in .jsonl.", flags.dataset)};
+// What arrives in an order of its own is not shuffled unless it is asked for.
+Result<int64_t> ShuffleSeed(const RunFlags& flags) {
+  if (flags.shuffle_seed.empty()) {
+    return flags.dataset == "world" && flags.dataset_config != "balanced" ? -1 : kShuffleSeed;
   }
+  int64_t seed = 0;
+  if (Status status = option_table_internal::ParseText(flags.shuffle_seed, seed); !status.ok()) {
+    return Error{Errc::kInvalidArgument, "--shuffle-seed: " + status.error().message};
+  }
+  return seed;
+}
+
+Result<std::unique_ptr<Dataset>> OpenDataset(const RunFlags& flags) {
   if (flags.max_samples == 0) return Error{Errc::kInvalidArgument, "--max-samples: give 1 or more, or -1 for all."};
-  Result<std::unique_ptr<Dataset>> dataset = NewJsonlDataset(flags.dataset, ImageFinder::RootsFromEnvironment());
+  const Result<int64_t> seed = ShuffleSeed(flags);
+  if (!seed.ok()) return seed.error();
+  const std::vector<std::string> roots = ImageFinder::RootsFromEnvironment();
+  Result<std::unique_ptr<Dataset>> dataset = [&]() -> Result<std::unique_ptr<Dataset>> {
+    if (flags.dataset.ends_with(".jsonl")) return NewJsonlDataset(flags.dataset, roots);
+    if (flags.dataset != "world") {
+      return Error{
+          Errc::kInvalidArgument,
+          fmt::format("There is no data set '{}': give world, or a file whose name ends in .jsonl.", flags.dataset)};
+    }
+    const Result<std::string> folder =
+        flags.data_dir.empty() ? FindShipped("data/world") : Result<std::string>(flags.data_dir);
+    if (!folder.ok()) return folder.error();
+    return NewGqaDataset(*folder, flags.split, flags.dataset_config, roots);
+  }();
   if (!dataset.ok()) return dataset.error();
-  return ShuffleAndTake(std::move(*dataset), flags.max_samples, flags.shuffle_seed);
+  return ShuffleAndTake(std::move(*dataset), flags.max_samples, *seed);
 }
 
 void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
@@ -138,7 +173,9 @@ int RunRun(const RunFlags& flags) {
   File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
   if (!flags.samples_file.empty() && samples_file == nullptr) return Fail(WriteError(flags.samples_file));
 
-  Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(flags.engine);
+  const Result<LlamaOptions> options = flags.engine.Resolve();
+  if (!options.ok()) return Fail(options.error());
+  Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(*options);
   if (!engine.ok()) return Fail(engine.error());
   Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
   if (!cache.ok()) return Fail(cache.error());
@@ -156,7 +193,8 @@ int RunRun(const RunFlags& flags) {
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,
-               {flags.engine.model_path, flags.dataset, (*engine)->info(), cache_options->mode, (*cache)->stats()},
+               {flags.engine.preset_name(), options->model_path, flags.dataset, (*engine)->info(), cache_options->mode,
+                (*cache)->stats()},
                flags.json);
   if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return Fail(WriteError(flags.samples_file));
   if (summary->samples > 0) return kExitOk;

@@ -25,6 +25,7 @@ struct Sample {
   std::string image_path;        // empty: no file was found for it, or there is no picture
   std::string semantic_str;      // the question as a program: "select: wall (12)->query: name [0]"
   std::string semantic_program;  // the same, written "select:wall (12) | query:name"
+  std::string type;              // what kind of question it is, in the data set's own words
   std::string global_group;
   std::string local_group;
   bool is_balanced = true;              // false: an open question, whose answer is not scored

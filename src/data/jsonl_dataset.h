@@ -9,7 +9,7 @@
 //                                    Default: `image` as it is written
 //   id, dataset_id, question_id      text or a number; default: the line's number
 //   metadata                         any JSON, passed through
-//   semantic_str, semantic, groups {global, local}, is_balanced, equivalent
+//   semantic_str, semantic, groups {global, local}, types {detailed}, is_balanced, equivalent
 //                                    labels, as the data sets that have them write them
 //
 // fullAnswer, imageId, semanticStr and isBalanced are understood too; what else a line holds is not read. Empty lines

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eval/score.h"
+
 namespace afterimage {
 namespace {
 
@@ -41,6 +43,14 @@ void RunSummary::Add(const SampleOutcome& outcome) {
   if (outcome.correct.has_value() && outcome.sample.is_balanced) {
     ++scored;
     correct += *outcome.correct ? 1 : 0;
+    if (!outcome.sample.type.empty()) {
+      Accuracy& type = by_type[outcome.sample.type];
+      ++type.scored;
+      type.correct += *outcome.correct ? 1 : 0;
+    }
+  } else if (!outcome.sample.is_balanced && !outcome.sample.answer.empty()) {
+    ++open;
+    facts += FactScore(outcome.answer.text, outcome.sample.answer);
   }
   AddReport(outcome.report);
   AddBaseline(outcome);

@@ -41,6 +41,11 @@ struct Ratios {
   std::vector<double> latency;
 };
 
+struct Accuracy {
+  size_t scored = 0;
+  size_t correct = 0;
+};
+
 class RunSummary {
  public:
   void Add(const SampleOutcome& outcome);
@@ -50,6 +55,9 @@ class RunSummary {
   std::string first_error;
   size_t scored = 0;  // with a reference, and not an open question
   size_t correct = 0;
+  std::map<std::string, Accuracy> by_type;  // of the scored; types the data set names
+  size_t open = 0;                          // open questions answered
+  double facts = 0;                         // sum over them: how much of what is to be named was named (FactScore)
   size_t kv_hits = 0;
   std::map<std::string, size_t> hits;  // by provenance; "fusion" puts no KV back and is not among kv_hits
   std::array<size_t, kReuseClasses> classes = {};
@@ -90,6 +98,7 @@ class RunSummary {
 
 // What a run was made with, for its summary.
 struct RunInfo {
+  std::string preset;   // empty: none was named
   std::string model;    // as it was given
   std::string dataset;  // as it was given
   EngineInfo engine;

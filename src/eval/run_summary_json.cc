@@ -82,7 +82,8 @@ Json CacheJson(const RunInfo& info) {
 }  // namespace
 
 Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
-  Json json = {{"model", info.model},
+  Json json = {{"preset", info.preset.empty() ? Json() : Json(info.preset)},
+               {"model", info.model},
                {"dataset", info.dataset},
                {"engine", {{"name", info.engine.name}, {"model", info.engine.model}}},
                {"samples", summary.samples},
@@ -91,6 +92,12 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                {"scored", summary.scored},
                {"hit_rate", Share(summary.kv_hits, summary.samples)},
                {"hits", summary.hits}};
+  for (const auto& [type, accuracy] : summary.by_type) {
+    json["by_type"][type] = {{"scored", accuracy.scored}, {"accuracy", Share(accuracy.correct, accuracy.scored)}};
+  }
+  if (summary.open > 0) {
+    json["open"] = {{"samples", summary.open}, {"facts", summary.facts / static_cast<double>(summary.open)}};
+  }
   for (size_t i = 0; i < kReuseClasses; ++i) json["classes"][ClassName(i)] = summary.classes[i];
   json["statuses"] = StatusesJson(summary);
   json["ttft_ms"] = TimesJson(summary, &Times::ttft_ms);

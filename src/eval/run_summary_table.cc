@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "core/byte_size.h"
@@ -47,6 +48,16 @@ void AddAnswers(const RunSummary& summary, Table& table) {
                                                                      Percent(summary.baseline_correct, summary.scored));
     table.Row("accuracy", "{:.1f} % of {} scored{}", Percent(summary.correct, summary.scored), summary.scored,
               uncached);
+  }
+  const auto lowest = std::ranges::min_element(
+      summary.by_type, {}, [](const auto& type) { return Percent(type.second.correct, type.second.scored); });
+  if (summary.by_type.size() > 1) {
+    table.Row("", "lowest of {} types: {} {:.1f} %", summary.by_type.size(), lowest->first,
+              Percent(lowest->second.correct, lowest->second.scored));
+  }
+  if (summary.open > 0) {
+    table.Row("", "{:.1f} % of the facts named in {} open questions",
+              100 * summary.facts / static_cast<double>(summary.open), summary.open);
   }
   if (summary.compared > 0) {
     table.Row("answers", "{} of {} identical to those without the cache, {} false hits", summary.identical,

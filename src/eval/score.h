@@ -13,6 +13,11 @@ std::string ScoredForm(std::string_view answer);
 
 bool IsCorrect(std::string_view response, std::string_view reference);
 
+// For an open question, whose answer is a list ("a small green ball, a large cup and a car"): how well the things named
+// in the response are those of the reference, as the harmonic mean of the shares found and right (F1), 0 to 1. Words
+// around the list ("The picture shows") and articles do not count; a thing named twice must be there twice.
+double FactScore(std::string_view response, std::string_view reference);
+
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_EVAL_SCORE_H_

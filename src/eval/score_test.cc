@@ -22,5 +22,20 @@ TEST(Score, NothingElseIs) {
 
 TEST(Score, AnEmptyResponseIsWrong) { EXPECT_FALSE(IsCorrect("...", "yes")); }
 
+TEST(FactScore, CountsTheThingsNamedAndTheThingsRight) {
+  const char* reference = "a small green ball, a large green cup and a large blue car";
+  EXPECT_EQ(FactScore(reference, reference), 1);
+  EXPECT_EQ(FactScore("The picture shows a large blue car, a small green ball and a large green cup.", reference), 1);
+  EXPECT_NEAR(FactScore("a small green ball and a large green cup", reference), 2 * 2.0 / 5, 1e-9);
+  EXPECT_NEAR(FactScore("a small red ball, a large green cup and a large blue car", reference), 2 * 2.0 / 6, 1e-9);
+  EXPECT_EQ(FactScore("", reference), 0);
+  EXPECT_EQ(FactScore("yes", reference), 0);
+}
+
+TEST(FactScore, AThingNamedTwiceMustBeThereTwice) {
+  EXPECT_EQ(FactScore("a car and a car", "a car and a car"), 1);
+  EXPECT_NEAR(FactScore("a car and a car", "a car"), 2.0 / 3, 1e-9);
+}
+
 }  // namespace
 }  // namespace afterimage
