@@ -93,7 +93,7 @@ class Catalogue {
     bool incomplete = false;  // if it is made: what `incomplete` says from then on
   };
 
-  // Looks at every page unless read-only (about 2 ms a megabyte). Errors: kCorrupt (damaged, or no database at all),
+  // Looks at every page unless read-only (3 to 5 ms a megabyte). Errors: kCorrupt (damaged, or no database at all),
   // kInvalidArgument (of another application), kUnsupported (of a newer version), kNotFound, kBusy, kIo.
   static Result<std::unique_ptr<Catalogue>> Open(const std::string& path, const Options& options);
   ~Catalogue();
