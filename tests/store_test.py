@@ -232,8 +232,8 @@ class BenchTest(unittest.TestCase):
             self.assertEqual(len(report["load"][way]["samples_ms"]), 2)
             self.assertGreater(report["load"][way]["ms_per_mb"], 0)
         for way in ("memory", "page_cache", "disk"):
-            self.assertGreater(report["load"][way]["checksum"]["share"]["median"], 0)
-            self.assertLess(report["load"][way]["checksum"]["share"]["median"], 1)
+            self.assertGreater(report["load"][way]["checksum"]["ms"]["median"], 0)
+            self.assertLess(report["load"][way]["checksum"]["added_share"]["median"], 1)
         self.assertEqual(report["load"]["fio"]["ms"]["median"], 2)
         self.assertEqual(report["equal"], report["compared"])
         self.assertEqual(report["compared"], 2 * (3 + 2000 + 2000 + 200 + 200 + 200))

@@ -102,6 +102,10 @@ Result<RawTimes> RawRead(const std::string& path, std::span<std::byte> into, boo
   }
   const Fd file(opened);
   if (file.number < 0) return ReadError(path, errno);
+  {
+    const StageTimer timer(SteadyClock(), open_ms);
+    ::posix_fadvise(file.number, 0, 0, POSIX_FADV_WILLNEED);
+  }
   bool ok = true;
   RawTimes times = Piecewise(into, with_checksum, [&](size_t offset, std::span<std::byte> piece) {
     for (size_t done = 0; ok && done < piece.size();) {

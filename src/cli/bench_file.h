@@ -23,8 +23,8 @@ struct RawTimes {
   double check_ms = 0;  // of it, the checksum
 };
 
-// Opens the file and reads it from its start, in pieces as the store does; takes the checksum of each piece while it is
-// warm, if asked to. REQUIRES: the file is as long as `into`. Errors: kIo.
+// Opens the file, asks for all of it and reads it from its start, in pieces as the store does; takes the checksum of
+// each piece while it is warm, if asked to. REQUIRES: the file is as long as `into`. Errors: kIo.
 Result<RawTimes> RawRead(const std::string& path, std::span<std::byte> into, bool with_checksum);
 
 // The same work on bytes in memory: a copy, and the checksum of each piece while it is warm.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -29,8 +30,9 @@ struct Series {
   const char* key;
   const char* label;
   std::vector<double> values;
-  std::vector<double> check_shares = {};  // of the same work with the checksum timed apart
-  std::vector<double> check_ms = {};
+  std::vector<double> check_ms = {};  // spent on the checksum, in the same work with it timed apart
+  std::vector<double> check_shares =
+      {};  // what taking it adds to the load, repeat by repeat: some is hidden by the disk
 };
 
 enum LoadIndex { kMemcpy, kMemory, kRawPageCache, kPageCache, kRawDisk, kDisk };
@@ -111,7 +113,7 @@ class LoadBench {
   Status Repeat(uint64_t number) {
     std::vector<Series>& loads = result_.loads;
     loads[kMemcpy].values.push_back(TimeMs([&] { std::memcpy(loaded_.data(), rows_.data(), rows_.size()); }));
-    AddChecked(loads[kMemory], RawCopy(rows_, loaded_, true));
+    AddChecked(loads[kMemory], RawCopy(rows_, loaded_, true), RawCopy(rows_, loaded_, false));
     if (Status status = Load(memory_, loads[kMemory]); !status.ok()) return status;
     if (Status status = LoadFromFile(kRawPageCache, kPageCache, false); !status.ok()) return status;
     if (Status status = LoadFromFile(kRawDisk, kDisk, true); !status.ok()) return status;
@@ -125,9 +127,9 @@ class LoadBench {
  private:
   ChunkHeader header() const { return HeaderOf(0, rows_.size()); }
 
-  static void AddChecked(Series& series, const RawTimes& times) {
-    series.check_ms.push_back(times.check_ms);
-    series.check_shares.push_back(times.check_ms / times.total_ms);
+  static void AddChecked(Series& series, const RawTimes& with, const RawTimes& without) {
+    series.check_ms.push_back(with.check_ms);
+    series.check_shares.push_back((with.total_ms - without.total_ms) / with.total_ms);
   }
 
   Status Drop() {
@@ -162,16 +164,16 @@ class LoadBench {
       const Result<RawTimes> warmed = RawRead(path_, file_, false);
       return warmed.ok() ? Status() : Status(warmed.error());
     };
-    for (const bool with_checksum : {false, true}) {
+    std::array<RawTimes, 2> times;  // without the checksum, and with it
+    const bool with_first = result_.loads[raw].values.size() % 2 == 1;
+    for (const bool with_checksum : {with_first, !with_first}) {
       if (Status status = ready(); !status.ok()) return status;
-      const Result<RawTimes> times = RawRead(path_, file_, with_checksum);
-      if (!times.ok()) return times.error();
-      if (with_checksum) {
-        AddChecked(result_.loads[ours], *times);
-      } else {
-        result_.loads[raw].values.push_back(times->total_ms);
-      }
+      const Result<RawTimes> read = RawRead(path_, file_, with_checksum);
+      if (!read.ok()) return read.error();
+      times[with_checksum ? 1 : 0] = *read;
     }
+    result_.loads[raw].values.push_back(times[0].total_ms);
+    AddChecked(result_.loads[ours], times[1], times[0]);
     if (Status status = ready(); !status.ok()) return status;
     return Load(*disk_, result_.loads[ours]);
   }
@@ -298,16 +300,18 @@ void Print(const StoreBenchFlags& flags, const StoreResult& result) {
   const double megabytes = static_cast<double>(result.file_bytes) / 1e6;
   fmt::print("{}; one chunk of {:.1f} MB\n", MachineName(), megabytes);
   fmt::print("medians of {} interleaved repeats, 95 % intervals in brackets\n\n", flags.repeats);
-  fmt::print("{:<26}{:>24}{:>14}{:>26}\n", "load", "ms", "ms per MB", "of it the checksum");
+  fmt::print("{:<26}{:>24}{:>14}  {}\n", "load", "ms", "ms per MB", "the checksum takes, and adds");
   for (const Series& load : result.loads) {
     const Summary ms = Summarize(load.values);
     std::string check;
     if (!load.check_ms.empty()) {
       const bool verified = &load != &result.loads[kMemory];
-      check = fmt::format("{}{} ms, {:.1f} %", verified ? "" : "not done; ", Short(Summarize(load.check_ms).median),
-                          100 * Summarize(load.check_shares).median);
+      const Summary added = Summarize(load.check_shares);
+      check = fmt::format("{}{} ms, {:+.1f} % [{:+.1f}, {:+.1f}]",
+                          verified ? "" : "not done: ", Short(Summarize(load.check_ms).median), 100 * added.median,
+                          100 * added.low, 100 * added.high);
     }
-    fmt::print("{:<26}{:>24}{:>14.3f}{:>26}\n", load.label, Short(ms, ""), ms.median / megabytes, check);
+    fmt::print("{:<26}{:>24}{:>14.3f}  {}\n", load.label, Short(ms, ""), ms.median / megabytes, check);
   }
   if (result.fio_ms.empty()) {
     fmt::print("fio is not installed: the plain read stands for it\n");
@@ -340,8 +344,9 @@ Json ToJson(const StoreBenchFlags& flags, const StoreResult& result) {
     entry["ms_per_mb"] = Summarize(load.values).median / megabytes;
     entry["samples_ms"] = load.values;
     if (load.check_ms.empty()) continue;
-    entry["checksum"] = {
-        {"done", &load != &result.loads[kMemory]}, {"ms", ToJson(load.check_ms)}, {"share", ToJson(load.check_shares)}};
+    entry["checksum"] = {{"done", &load != &result.loads[kMemory]},
+                         {"ms", ToJson(load.check_ms)},
+                         {"added_share", ToJson(load.check_shares)}};
   }
   json["load"]["fio"] = result.fio_ms.empty() ? Json() : Json({{"ms", ToJson(result.fio_ms)}});
   json["disk_note"] = DiskNote(result);

@@ -282,9 +282,9 @@ TEST_F(CatalogueDamageTest, DamageMetWhileTheStoreRunsCostsNoChunk) {
     found_by += store->stats().quarantined;
     EXPECT_LE(store->stats().quarantined, 1u) << "mended once, and then it holds";
     const auto check = [&] {
-      for (uint64_t seed = 0; seed < kChunks - 1; ++seed) EXPECT_EQ(ServedFor(*store, Chunk(seed)), Served::kEqual);
-      EXPECT_EQ(ServedFor(*store, Chunk(7)), Served::kMiss);
-      for (uint64_t seed = 100; seed < 110; ++seed) EXPECT_EQ(ServedFor(*store, MakeSample(seed)), Served::kEqual);
+      for (uint64_t seed = 0; seed < kChunks - 1; ++seed) EXPECT_EQ(ReadBackOf(*store, Chunk(seed)), ReadBack::kEqual);
+      EXPECT_EQ(ReadBackOf(*store, Chunk(7)), ReadBack::kMiss);
+      for (uint64_t seed = 100; seed < 110; ++seed) EXPECT_EQ(ReadBackOf(*store, MakeSample(seed)), ReadBack::kEqual);
     };
     check();
     store.reset();

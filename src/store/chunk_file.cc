@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace afterimage {
@@ -10,6 +15,68 @@ namespace {
 
 // Read at once, then summed: small enough to be in the second-level cache still, large enough for the disk.
 constexpr size_t kPieceBytes = 512 * 1024;
+
+// From this size on the checksum is worth a thread.
+constexpr uint64_t kLargeBytes = 4 << 20;
+
+// A checksum taken by another thread while its caller reads what comes next: where a core is free, it costs the load
+// nothing but its last piece. REQUIRES: what was added stays as it is until Finish.
+class BackgroundChecksum {
+ public:
+  // Where no thread can be had, Add does the work itself.
+  BackgroundChecksum() {
+    try {
+      thread_ = std::thread([this] { Main(); });
+    } catch (const std::system_error&) {
+    }
+  }
+  ~BackgroundChecksum() { Join(); }
+  BackgroundChecksum(const BackgroundChecksum&) = delete;
+  BackgroundChecksum& operator=(const BackgroundChecksum&) = delete;
+
+  void Add(std::span<const std::byte> piece) {
+    if (!thread_.joinable()) return checksum_.Add(piece);
+    const std::lock_guard lock(mutex_);
+    pieces_.push_back(piece);
+    changed_.notify_one();
+  }
+
+  ChecksumBytes Finish() {
+    Join();
+    return checksum_.Finish();
+  }
+
+ private:
+  void Join() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      all_added_ = true;
+      changed_.notify_one();
+    }
+    thread_.join();
+  }
+
+  void Main() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return all_added_ || !pieces_.empty(); });
+      if (pieces_.empty()) return;
+      const std::span<const std::byte> piece = pieces_.front();
+      pieces_.pop_front();
+      lock.unlock();
+      checksum_.Add(piece);
+      lock.lock();
+    }
+  }
+
+  Checksum checksum_;  // the thread's while it runs
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::span<const std::byte>> pieces_;  // guarded by mutex_
+  bool all_added_ = false;                         // guarded by mutex_
+  std::thread thread_;
+};
 
 }  // namespace
 
@@ -74,20 +141,28 @@ Result<std::unique_ptr<ChunkFile>> ChunkFile::Open(FileSystem& files, const std:
 }
 
 Status ChunkFile::Read(std::span<const std::span<std::byte>> parts, std::vector<float>* logits) const {
+  if (header_.rows_bytes < kLargeBytes) return ReadChecked(parts, logits, Checksum());
+  return ReadChecked(parts, logits, BackgroundChecksum());
+}
+
+template <typename AnyChecksum>
+Status ChunkFile::ReadChecked(std::span<const std::span<std::byte>> parts, std::vector<float>* logits,
+                              AnyChecksum&& checksum) const {
   std::vector<float> dropped;
   std::vector<float>& into = logits != nullptr ? *logits : dropped;
   into.resize(header_.logits_bytes / sizeof(float));
-  Checksum checksum;
-  checksum.Add(header_bytes_);
+  const auto add = [&](std::span<const std::byte> piece) { checksum.Add(piece); };
+  add(header_bytes_);
   uint64_t offset = header_bytes_.size();
-  Status status = ReadInto(parts, offset, &checksum);
+  Status status = ReadInto(parts, offset, add);
   const std::array logits_part = {std::as_writable_bytes(std::span(into))};
-  if (status.ok()) status = ReadInto(logits_part, offset, &checksum);
+  if (status.ok()) status = ReadInto(logits_part, offset, add);
   ChecksumBytes stored{};
   const std::array stored_part = {std::span<std::byte>(stored)};
   if (status.ok()) status = ReadInto(stored_part, offset, nullptr);
+  const ChecksumBytes found = checksum.Finish();  // also after an error: nobody may look at the parts any more
   if (!status.ok()) return status;
-  if (stored != checksum.Finish()) return Corrupt("wrong checksum");
+  if (stored != found) return Corrupt("wrong checksum");
   return {};
 }
 
@@ -97,10 +172,11 @@ Status ChunkFile::Verify() const {
   for (uint64_t left = header_.rows_bytes; left > 0; left -= parts.back().size()) {
     parts.push_back(std::span(piece).first(std::min<uint64_t>(left, piece.size())));
   }
-  return Read(parts, nullptr);
+  return ReadChecked(parts, nullptr, Checksum());  // at once: the piece is used again
 }
 
-Status ChunkFile::ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, Checksum* checksum) const {
+Status ChunkFile::ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset,
+                           const PieceCallback& on_piece) const {
   std::vector<std::span<std::byte>> piece;
   size_t piece_bytes = 0;
   const auto read_piece = [&]() -> Status {
@@ -108,7 +184,7 @@ Status ChunkFile::ReadInto(std::span<const std::span<std::byte>> parts, uint64_t
     if (!n.ok()) return n.error();
     if (*n != piece_bytes) return Corrupt("ends early");
     for (const std::span<std::byte> part : piece) {
-      if (checksum != nullptr) checksum->Add(part);
+      if (on_piece != nullptr) on_piece(part);
     }
     offset += piece_bytes;
     piece.clear();

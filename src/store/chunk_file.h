@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,7 +54,11 @@ class ChunkFile {
   static Result<std::unique_ptr<ChunkFile>> OpenFile(FileSystem& files, const std::string& path);
   Status ReadHeader(uint64_t header_bytes);
   Error Corrupt(const std::string& why) const { return {Errc::kCorrupt, path_ + ": " + why}; }
-  Status ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, Checksum* checksum) const;
+  template <typename AnyChecksum>
+  Status ReadChecked(std::span<const std::span<std::byte>> parts, std::vector<float>* logits,
+                     AnyChecksum&& checksum) const;
+  using PieceCallback = std::function<void(std::span<const std::byte>)>;  // may be null
+  Status ReadInto(std::span<const std::span<std::byte>> parts, uint64_t& offset, const PieceCallback& on_piece) const;
 
   std::string path_;
   std::unique_ptr<ReadableFile> file_;

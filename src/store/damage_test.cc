@@ -57,9 +57,9 @@ TEST_F(DamageTest, AMissingChunkFileIsAMiss) {
   Restore();
   const auto store = Open().value();
   fs::remove(PathOf(1));  // while the store is open
-  EXPECT_EQ(ServedFor(*store, Chunk(1)), Served::kMiss);
+  EXPECT_EQ(ReadBackOf(*store, Chunk(1)), ReadBack::kMiss);
   EXPECT_EQ(store->stats().quarantined, 1u);
-  EXPECT_EQ(ServedFor(*store, Chunk(2)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, Chunk(2)), ReadBack::kEqual);
 }
 
 TEST_F(DamageTest, AFileTruncatedWhileItIsHeldIsCorruptAndNoSignal) {
@@ -68,8 +68,8 @@ TEST_F(DamageTest, AFileTruncatedWhileItIsHeldIsCorruptAndNoSignal) {
   auto held = store->Get(Chunk(1).id());
   ASSERT_TRUE(held.ok() && held->has_value());
   fs::resize_file(PathOf(1), 350);
-  EXPECT_EQ(ReadSample(***held, Chunk(1)), Served::kCorrupt);
-  EXPECT_EQ(ServedFor(*store, Chunk(1)), Served::kMiss);
+  EXPECT_EQ(ReadSample(***held, Chunk(1)), ReadBack::kCorrupt);
+  EXPECT_EQ(ReadBackOf(*store, Chunk(1)), ReadBack::kMiss);
 }
 
 TEST_F(DamageTest, SwappedChunkFilesAreBothRefused) {

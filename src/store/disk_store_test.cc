@@ -59,8 +59,8 @@ TEST_F(DiskStoreTest, WhatWasPutIsThereAfterReopening) {
   EXPECT_TRUE(std::filesystem::exists(path_ + "/fusion_chunks/" + tensors.id().Hex().substr(0, 2) + "/" +
                                       tensors.id().Hex() + ".fusion"));
   const auto store = Open();
-  EXPECT_EQ(ServedFor(*store, kv), Served::kEqual);
-  EXPECT_EQ(ServedFor(*store, tensors), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, kv), ReadBack::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, tensors), ReadBack::kEqual);
   EXPECT_EQ(store->Find(kv.id())->compute_ms, 33);
   EXPECT_EQ(store->Find(kv.id())->tier, "disk");
   EXPECT_EQ(store->stats().chunks, 2u);
@@ -71,7 +71,7 @@ TEST_F(DiskStoreTest, FusionChunksMayLieElsewhere) {
   const DiskStoreOptions options = {.fusion_folder = folder_ / "elsewhere"};
   ASSERT_TRUE(PutSample(*Open(options), tensors).ok());
   EXPECT_TRUE(std::filesystem::exists(folder_ / ("elsewhere/" + tensors.id().Hex().substr(0, 2))));
-  EXPECT_EQ(ServedFor(*Open(options), tensors), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*Open(options), tensors), ReadBack::kEqual);
 }
 
 TEST_F(DiskStoreTest, ASecondWriterIsToldWhoTheFirstIs) {
@@ -90,16 +90,16 @@ TEST_F(DiskStoreTest, AReaderBesideAWriterServesWhatIsCommittedAndChangesNothing
   ASSERT_TRUE(PutSample(*writer, MakeSample(2)).ok());
   ASSERT_TRUE(writer->Flush().ok());
   const auto reader = Open({.read_only = true});
-  EXPECT_EQ(ServedFor(*reader, MakeSample(1)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*reader, MakeSample(1)), ReadBack::kEqual);
   EXPECT_EQ(PutSample(*reader, MakeSample(3)).error().code, Errc::kUnsupported);
   EXPECT_EQ(reader->Erase(MakeSample(1).id()).error().code, Errc::kUnsupported);
   EXPECT_EQ(reader->PutRequest({}).error().code, Errc::kUnsupported);
   EXPECT_TRUE(reader->Flush().ok());
   ASSERT_TRUE(writer->Erase(MakeSample(2).id()).ok());
   ASSERT_TRUE(writer->Flush().ok());
-  EXPECT_EQ(ServedFor(*reader, MakeSample(2)), Served::kMiss);
+  EXPECT_EQ(ReadBackOf(*reader, MakeSample(2)), ReadBack::kMiss);
   EXPECT_EQ(reader->stats().quarantined, 0u) << "what a writer evicts is not damage";
-  EXPECT_EQ(ServedFor(*writer, MakeSample(1)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*writer, MakeSample(1)), ReadBack::kEqual);
 }
 
 TEST_F(DiskStoreTest, AFolderOfSomethingElseIsRefusedAndLeftAlone) {
@@ -139,7 +139,7 @@ TEST_F(DiskStoreTest, QueuedChunksAreServedFromTheQueueAndThenFromDisk) {
   ASSERT_TRUE(PutSample(*store, MakeSample(1)).ok());
   ASSERT_TRUE(PutSample(*store, MakeSample(2)).ok());
   EXPECT_EQ(store->Find(MakeSample(1).id())->tier, "queue");
-  EXPECT_EQ(ServedFor(*store, MakeSample(2)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, MakeSample(2)), ReadBack::kEqual);
   ASSERT_TRUE(store->PutRequest(Request("k", MakeSample(1).id(), "queued")).ok());
   EXPECT_EQ(store->FindRequests("t", Digest(), "k").value().size(), 1u);
   EXPECT_TRUE(store->catalogue().LoadRequests().value().empty());
@@ -180,7 +180,7 @@ TEST_F(DiskStoreTest, UsesAreKeptAcrossRuns) {
     ASSERT_TRUE(PutSample(*store, chunk).ok());
     ASSERT_TRUE(store->Flush().ok());
     clock_.AdvanceMs(5);
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(ServedFor(*store, chunk), Served::kEqual);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kEqual);
   }
   const ChunkRow row = Open()->catalogue().LoadChunks().value().at(0);
   EXPECT_EQ(row.hits, 3u);
@@ -215,6 +215,30 @@ TEST_F(DiskStoreTest, RequestsAreCommittedWithTheirLeafAndGoWithIt) {
   ASSERT_TRUE(store->Erase(leaf).ok());
   ASSERT_TRUE(store->Flush().ok());
   EXPECT_TRUE(store->FindRequests("t", Digest(), "k").value().empty());
+}
+
+TEST_F(DiskStoreTest, ALargeChunkIsReadAndCheckedToItsLastByte) {
+  const SampleChunk large = MakeSample(1, {.rows_bytes = 5'000'001, .n_logits = 100});
+  {
+    const auto store = Open();
+    ASSERT_TRUE(PutSample(*store, large).ok());
+    ASSERT_TRUE(store->Flush().ok());
+    EXPECT_EQ(ReadBackOf(*store, large), ReadBack::kEqual);
+    files_.Set({.unreadable = true});
+    EXPECT_EQ(ReadBackOf(*store, large), ReadBack::kError);
+    files_.Set({});
+    EXPECT_EQ(ReadBackOf(*store, large), ReadBack::kEqual);
+  }
+  const uint64_t bytes = FileBytes(large.header);
+  for (const uint64_t flip :
+       {uint64_t{1000}, uint64_t{2'500'000}, bytes - 500, bytes - kChecksumBytes - 1, bytes - 1}) {
+    const auto store = Open();
+    files_.Set({.flip = flip});
+    EXPECT_EQ(ReadBackOf(*store, large), ReadBack::kCorrupt) << flip;
+    EXPECT_EQ(store->stats().quarantined, 1u) << flip;
+    files_.Set({});
+    ASSERT_TRUE(PutSample(*store, large).ok());
+  }
 }
 
 TEST_F(DiskStoreTest, RequestsWithTheSamePicturesComeFirstAndTheLimitHolds) {
@@ -269,15 +293,15 @@ TEST_F(DiskStoreTest, WhatTheDiskDoesNotTakeIsDroppedCountedAndReportedOnce) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, Errc::kIo);
     EXPECT_TRUE(store->Flush().ok());
-    EXPECT_EQ(ServedFor(*store, MakeSample(2)), Served::kMiss);
-    EXPECT_EQ(ServedFor(*store, MakeSample(1)), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, MakeSample(2)), ReadBack::kMiss);
+    EXPECT_EQ(ReadBackOf(*store, MakeSample(1)), ReadBack::kEqual);
     EXPECT_EQ(FilesIn("kv_chunks"), 1u);
   }
   EXPECT_EQ(store->stats().write_errors, 2u);
   files_.Set({});
   ASSERT_TRUE(PutSample(*store, MakeSample(2)).ok());
   ASSERT_TRUE(store->Flush().ok());
-  EXPECT_EQ(ServedFor(*store, MakeSample(2)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, MakeSample(2)), ReadBack::kEqual);
 }
 
 TEST_F(DiskStoreTest, ReadErrorsAreErrorsAndNotDamage) {
@@ -285,9 +309,9 @@ TEST_F(DiskStoreTest, ReadErrorsAreErrorsAndNotDamage) {
   ASSERT_TRUE(PutSample(*store, MakeSample(1)).ok());
   ASSERT_TRUE(store->Flush().ok());
   files_.Set({.unreadable = true});
-  EXPECT_EQ(ServedFor(*store, MakeSample(1)), Served::kError);
+  EXPECT_EQ(ReadBackOf(*store, MakeSample(1)), ReadBack::kError);
   files_.Set({});
-  EXPECT_EQ(ServedFor(*store, MakeSample(1)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, MakeSample(1)), ReadBack::kEqual);
   EXPECT_EQ(store->stats().quarantined, 0u);
 }
 
@@ -301,9 +325,9 @@ TEST_F(DiskStoreTest, EveryFlippedBitIsFoundAndTheFileQuarantined) {
     ASSERT_TRUE(PutSample(*store, chunk).ok());
     ASSERT_TRUE(store->Flush().ok());
     files_.Set({.flip = at});
-    const Served served = ServedFor(*store, chunk);
-    EXPECT_TRUE(served == Served::kMiss || served == Served::kCorrupt) << at;
-    EXPECT_EQ(ServedFor(*store, chunk), Served::kMiss) << at;
+    const ReadBack served = ReadBackOf(*store, chunk);
+    EXPECT_TRUE(served == ReadBack::kMiss || served == ReadBack::kCorrupt) << at;
+    EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kMiss) << at;
     files_.Set({});
     EXPECT_EQ(store->stats().quarantined, ++quarantined);
   }
@@ -317,7 +341,7 @@ TEST_F(DiskStoreTest, QuarantineDoesNotGrowWithoutEnd) {
   for (uint64_t seed = 0; seed < 80; ++seed) ASSERT_TRUE(PutSample(*store, MakeSample(seed)).ok());
   ASSERT_TRUE(store->Flush().ok());
   files_.Set({.flip = 500});
-  for (uint64_t seed = 0; seed < 80; ++seed) EXPECT_EQ(ServedFor(*store, MakeSample(seed)), Served::kCorrupt);
+  for (uint64_t seed = 0; seed < 80; ++seed) EXPECT_EQ(ReadBackOf(*store, MakeSample(seed)), ReadBack::kCorrupt);
   files_.Set({});
   ASSERT_TRUE(store->Flush().ok());
   EXPECT_EQ(store->stats().quarantined, 80u);
@@ -335,8 +359,8 @@ TEST_F(DiskStoreTest, APowerCutTakesNothingThatWasFlushed) {
     files_.LosePower();
     const auto store = Open();
     for (uint64_t seed = 0; seed < 10; ++seed) {
-      const Served expected = durability == Durability::kPower ? Served::kEqual : Served::kMiss;
-      EXPECT_EQ(ServedFor(*store, MakeSample(seed)), expected);
+      const ReadBack expected = durability == Durability::kPower ? ReadBack::kEqual : ReadBack::kMiss;
+      EXPECT_EQ(ReadBackOf(*store, MakeSample(seed)), expected);
     }
     EXPECT_EQ(store->stats().quarantined, 0u);
     for (uint64_t seed = 0; seed < 10; ++seed) ASSERT_TRUE(store->Erase(MakeSample(seed).id()).ok());
@@ -369,8 +393,8 @@ TEST_F(DiskStoreTest, AStopAtAnyOperationLosesNothingFlushedAndLeavesNoTrace) {
     }
     const auto store = Open();
     for (uint64_t seed = 0; seed < 12; ++seed) {
-      const Served served = ServedFor(*store, MakeSample(seed));
-      EXPECT_TRUE(served == Served::kEqual || served == Served::kMiss);
+      const ReadBack served = ReadBackOf(*store, MakeSample(seed));
+      EXPECT_TRUE(served == ReadBack::kEqual || served == ReadBack::kMiss);
     }
     for (const uint64_t seed : flushed) EXPECT_TRUE(store->Find(MakeSample(seed).id()).has_value()) << stop;
     EXPECT_EQ(FilesIn("kv_chunks"), store->stats().chunks) << stop;

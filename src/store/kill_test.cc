@@ -124,7 +124,7 @@ class KillTest : public testing::Test {
         ASSERT_EQ(info->numerics.bytes[0], promised->second);
       }
       if (!info.has_value()) continue;
-      ASSERT_EQ(ServedFor(store, Chunk(seed, info->numerics.bytes[0])), Served::kEqual);
+      ASSERT_EQ(ReadBackOf(store, Chunk(seed, info->numerics.bytes[0])), ReadBack::kEqual);
     }
     EXPECT_EQ(store.stats().quarantined, 0u);
     uint64_t n_files = 0;

@@ -16,7 +16,7 @@ TEST(MemoryStoreTest, WhatWasNotUsedForLongGoesFirst) {
     ASSERT_TRUE(PutSample(store, MakeSample(seed)).ok());
     clock.AdvanceMs(1000);
   }
-  EXPECT_EQ(ServedFor(store, MakeSample(1)), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(store, MakeSample(1)), ReadBack::kEqual);
   ASSERT_TRUE(PutSample(store, MakeSample(4)).ok());
   EXPECT_FALSE(store.Find(MakeSample(2).id()).has_value());
   for (const uint64_t seed : {1, 3, 4}) EXPECT_TRUE(store.Find(MakeSample(seed).id()).has_value()) << seed;

@@ -101,10 +101,10 @@ class DamageTest : public testing::Test {
     outcome.opened = true;
     DiskStore& store = **opened;
     for (uint64_t seed = 0; seed < kChunks; ++seed) {
-      const Served served = ServedFor(store, Chunk(seed));
-      EXPECT_NE(served, Served::kOther);
-      EXPECT_NE(served, Served::kError);
-      outcome.equal += served == Served::kEqual ? 1 : 0;
+      const ReadBack served = ReadBackOf(store, Chunk(seed));
+      EXPECT_NE(served, ReadBack::kOther);
+      EXPECT_NE(served, ReadBack::kError);
+      outcome.equal += served == ReadBack::kEqual ? 1 : 0;
       const Result<std::vector<RequestRow>> requests = store.FindRequests("", Digest(), RequestOf(seed).text_key);
       EXPECT_TRUE(requests.ok()) << requests.error().message;
       for (size_t i = 0; requests.ok() && i < requests->size(); ++i) {
@@ -116,7 +116,7 @@ class DamageTest : public testing::Test {
     outcome.quarantined = store.stats().quarantined;
     for (uint64_t seed = 0; seed < kChunks; ++seed) EXPECT_TRUE(PutSample(store, Chunk(seed)).ok());
     EXPECT_TRUE(store.Flush().ok());
-    for (uint64_t seed = 0; seed < kChunks; ++seed) EXPECT_EQ(ServedFor(store, Chunk(seed)), Served::kEqual);
+    for (uint64_t seed = 0; seed < kChunks; ++seed) EXPECT_EQ(ReadBackOf(store, Chunk(seed)), ReadBack::kEqual);
     return outcome;
   }
 

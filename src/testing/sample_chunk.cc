@@ -44,8 +44,8 @@ Status PutSample(ChunkStore& store, const SampleChunk& sample, double compute_ms
   return store.Put(sample.header, sample.rows, sample.logits, {.compute_ms = compute_ms});
 }
 
-Served ReadSample(StoredChunk& chunk, const SampleChunk& sample) {
-  if (!(chunk.header() == sample.header)) return Served::kOther;
+ReadBack ReadSample(StoredChunk& chunk, const SampleChunk& sample) {
+  if (!(chunk.header() == sample.header)) return ReadBack::kOther;
   std::vector<std::byte> rows(sample.rows.size());
   std::vector<std::span<std::byte>> parts;
   for (std::span<std::byte> rest = rows; !rest.empty();) {
@@ -55,15 +55,15 @@ Served ReadSample(StoredChunk& chunk, const SampleChunk& sample) {
   }
   std::vector<float> logits;
   const Status status = chunk.Read(parts, &logits);
-  if (!status.ok()) return status.error().code == Errc::kCorrupt ? Served::kCorrupt : Served::kError;
+  if (!status.ok()) return status.error().code == Errc::kCorrupt ? ReadBack::kCorrupt : ReadBack::kError;
   const bool equal = rows == sample.rows && std::ranges::equal(std::as_bytes(std::span(logits)), sample.logits);
-  return equal ? Served::kEqual : Served::kOther;
+  return equal ? ReadBack::kEqual : ReadBack::kOther;
 }
 
-Served ServedFor(ChunkStore& store, const SampleChunk& sample) {
+ReadBack ReadBackOf(ChunkStore& store, const SampleChunk& sample) {
   const auto found = store.Get(sample.id());
-  if (!found.ok()) return Served::kError;
-  if (!found->has_value()) return Served::kMiss;
+  if (!found.ok()) return ReadBack::kError;
+  if (!found->has_value()) return ReadBack::kMiss;
   return ReadSample(***found, sample);
 }
 

@@ -35,7 +35,7 @@ SampleChunk MakeSample(uint64_t seed, const SampleShape& shape = {});
 Status PutSample(ChunkStore& store, const SampleChunk& sample, double compute_ms = 10);
 
 // What a store gives for a sample.
-enum class Served {
+enum class ReadBack {
   kEqual,
   kMiss,
   kCorrupt,  // Read said so
@@ -43,14 +43,14 @@ enum class Served {
   kOther,  // other bytes, or another header: what a store must never do
 };
 
-inline std::ostream& operator<<(std::ostream& out, Served served) {
+inline std::ostream& operator<<(std::ostream& out, ReadBack served) {
   constexpr std::array kNames = {"equal", "miss", "corrupt", "error", "other"};
   return out << kNames.at(static_cast<size_t>(served));
 }
 
 // Gets and reads, in parts of odd sizes.
-Served ServedFor(ChunkStore& store, const SampleChunk& sample);
-Served ReadSample(StoredChunk& chunk, const SampleChunk& sample);
+ReadBack ReadBackOf(ChunkStore& store, const SampleChunk& sample);
+ReadBack ReadSample(StoredChunk& chunk, const SampleChunk& sample);
 
 }  // namespace afterimage
 

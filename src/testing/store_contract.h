@@ -53,11 +53,11 @@ TEST_P(StoreContract, WhatWasPutIsSeenAtOnceAndComesBackEqual) {
   const SampleChunk large = MakeSample(4, {.rows_bytes = 3000001, .n_logits = 5000});
   for (const SampleChunk* sample : {&chunk, &no_logits, &tensors, &large}) {
     ASSERT_TRUE(PutSample(*store, *sample, 12.5).ok());
-    EXPECT_EQ(ServedFor(*store, *sample), Served::kEqual) << "before it is flushed";
+    EXPECT_EQ(ReadBackOf(*store, *sample), ReadBack::kEqual) << "before it is flushed";
   }
   ASSERT_TRUE(store->Flush().ok());
   for (const SampleChunk* sample : {&chunk, &no_logits, &tensors, &large}) {
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(ServedFor(*store, *sample), Served::kEqual);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(ReadBackOf(*store, *sample), ReadBack::kEqual);
     const std::optional<ChunkInfo> info = store->Find(sample->id());
     ASSERT_TRUE(info.has_value());
     EXPECT_EQ(info->kind, sample->header.kind);
@@ -83,7 +83,7 @@ TEST_P(StoreContract, LogitsMayBeDropped) {
     EXPECT_EQ(rows, chunk.rows);
     ASSERT_TRUE(store->Flush().ok());
   }
-  EXPECT_EQ(ServedFor(*store, chunk), Served::kEqual) << "dropped by the reader, not by the store";
+  EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kEqual) << "dropped by the reader, not by the store";
 }
 
 TEST_P(StoreContract, AChunkWithLogitsIsReplacedOnlyIfItsNumericsDiffer) {
@@ -99,13 +99,13 @@ TEST_P(StoreContract, AChunkWithLogitsIsReplacedOnlyIfItsNumericsDiffer) {
       ASSERT_TRUE(store->Flush().ok());
     }
     ASSERT_TRUE(PutSample(*store, same_numerics).ok());
-    EXPECT_EQ(ServedFor(*store, first), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, first), ReadBack::kEqual);
     ASSERT_TRUE(PutSample(*store, other).ok());
-    EXPECT_EQ(ServedFor(*store, other), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, other), ReadBack::kEqual);
     if (flush) {
       ASSERT_TRUE(store->Flush().ok());
     }
-    EXPECT_EQ(ServedFor(*store, other), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, other), ReadBack::kEqual);
     EXPECT_EQ(store->Find(first.id())->numerics, other.header.numerics);
     EXPECT_EQ(store->stats().chunks, 1u);
     ASSERT_TRUE(store->Erase(first.id()).ok());
@@ -121,17 +121,17 @@ TEST_P(StoreContract, AChunkWithoutLogitsGivesWayToOneThatHasThem) {
     const auto settle = [&] { return !flush || store->Flush().ok(); };
     ASSERT_TRUE(PutSample(*store, middle).ok());
     ASSERT_TRUE(settle());
-    EXPECT_EQ(ServedFor(*store, middle), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, middle), ReadBack::kEqual);
     ASSERT_TRUE(PutSample(*store, end, 77).ok());
     for (int i = 0; i < 2; ++i) {
-      EXPECT_EQ(ServedFor(*store, end), Served::kEqual);
+      EXPECT_EQ(ReadBackOf(*store, end), ReadBack::kEqual);
       EXPECT_EQ(store->Find(end.id())->logits_bytes, 32u);
       EXPECT_EQ(store->Find(end.id())->compute_ms, 77);
       ASSERT_TRUE(settle());
     }
     ASSERT_TRUE(PutSample(*store, middle).ok()) << "and not back";
     ASSERT_TRUE(settle());
-    EXPECT_EQ(ServedFor(*store, end), Served::kEqual);
+    EXPECT_EQ(ReadBackOf(*store, end), ReadBack::kEqual);
     EXPECT_EQ(store->stats().chunks, 1u);
     EXPECT_EQ(store->stats().logits_bytes, 32u);
     ASSERT_TRUE(store->Erase(end.id()).ok());
@@ -148,7 +148,7 @@ TEST_P(StoreContract, WhatIsErasedIsAMissAndMayBePutAgain) {
       ASSERT_TRUE(store->Flush().ok());
     }
     ASSERT_TRUE(store->Erase(chunk.id()).ok());
-    EXPECT_EQ(ServedFor(*store, chunk), Served::kMiss);
+    EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kMiss);
     EXPECT_FALSE(store->Find(chunk.id()).has_value());
     EXPECT_EQ(store->stats().chunks, 0u);
     if (flush) {
@@ -157,7 +157,7 @@ TEST_P(StoreContract, WhatIsErasedIsAMissAndMayBePutAgain) {
   }
   ASSERT_TRUE(PutSample(*store, chunk).ok());
   ASSERT_TRUE(store->Flush().ok());
-  EXPECT_EQ(ServedFor(*store, chunk), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kEqual);
 }
 
 TEST_P(StoreContract, StatsAddUp) {
@@ -182,7 +182,7 @@ TEST_P(StoreContract, StatsAddUp) {
   EXPECT_EQ(stats.blocks, 3u) << "16 tokens are one block, 17 are two, tensors none";
   EXPECT_EQ(stats.bytes_written, file_bytes);
   EXPECT_EQ(stats.bytes_read, 0u);
-  EXPECT_EQ(ServedFor(*store, samples[0]), Served::kEqual);
+  EXPECT_EQ(ReadBackOf(*store, samples[0]), ReadBack::kEqual);
   EXPECT_GE(store->stats().bytes_read, 140u);
   for (const SampleChunk& sample : samples) ASSERT_TRUE(store->Erase(sample.id()).ok());
   stats = store->stats();
@@ -217,8 +217,8 @@ TEST_P(StoreContract, LimitsAreKept) {
     }
     // No tier may give other bytes, whatever was evicted where.
     for (const SampleChunk& sample : samples) {
-      const Served served = ServedFor(*store, sample);
-      EXPECT_TRUE(served == Served::kEqual || served == Served::kMiss);
+      const ReadBack served = ReadBackOf(*store, sample);
+      EXPECT_TRUE(served == ReadBack::kEqual || served == ReadBack::kMiss);
     }
   }
 }
@@ -253,8 +253,8 @@ TEST_P(StoreContract, AHeldChunkStaysReadableWhenItIsForgotten) {
         for (uint64_t i = 100; i < 200; ++i) ASSERT_TRUE(PutSample(*store, MakeSample(i), 1000).ok());
       }
       ASSERT_TRUE(store->Flush().ok());
-      EXPECT_EQ(ServedFor(*store, chunk), Served::kMiss);
-      for (int i = 0; i < 2; ++i) EXPECT_EQ(ReadSample(***held, chunk), Served::kEqual);
+      EXPECT_EQ(ReadBackOf(*store, chunk), ReadBack::kMiss);
+      for (int i = 0; i < 2; ++i) EXPECT_EQ(ReadSample(***held, chunk), ReadBack::kEqual);
     }
   }
 }
@@ -289,9 +289,9 @@ TEST_P(StoreContract, ManyThreadsSeeOnlyRightBytes) {
             if (!PutSample(*store, sample).ok()) ++wrong;
             break;
           default:
-            const Served served = ServedFor(*store, sample);
-            if (served == Served::kEqual) ++equal;
-            if (served != Served::kEqual && served != Served::kMiss) ++wrong;
+            const ReadBack served = ReadBackOf(*store, sample);
+            if (served == ReadBack::kEqual) ++equal;
+            if (served != ReadBack::kEqual && served != ReadBack::kMiss) ++wrong;
         }
       }
     });
