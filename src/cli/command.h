@@ -15,6 +15,7 @@ inline constexpr int kExitBadUsage = 2;
 // Each adds its flags to `app` and, when chosen, leaves its exit code in `exit_code`.
 void AddAsk(CLI::App& app, int& exit_code);
 void AddBench(CLI::App& app, int& exit_code);
+void AddWorld(CLI::App& app, int& exit_code);
 
 // Prints "afterimage: <message>" on stderr. kExitBadUsage for an invalid argument, else kExitFailed.
 int Fail(const Error& error);

@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   int exit_code = kExitOk;
   AddAsk(app, exit_code);
   AddBench(app, exit_code);
+  AddWorld(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
