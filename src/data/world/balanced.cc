@@ -155,7 +155,7 @@ void SplitBuilder::MakeParaphrases() {
     base.equivalent = ids;
     for (size_t i = 0; i < all.size(); ++i) {
       all[i].equivalent = ids;
-      if (i > 0) stream.pairs.push_back(Pair{all[0].id, all[i].id, "paraphrase", true});
+      if (i > 0) stream.pairs.push_back(Pair{ids[0], ids[i], "paraphrase", true});
       stream.entries.push_back(std::move(all[i]));
     }
   }
