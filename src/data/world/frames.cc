@@ -69,6 +69,8 @@ void SplitBuilder::MakeClip(size_t clip, Rng& rng) {
     if (!CanAsk(question, after)) continue;
     (AnswerOf(question, before) == AnswerOf(question, after) ? steady : changing).push_back(question);
   }
+  changing = Mix(std::move(changing), rng);
+  steady = Mix(std::move(steady), rng);
   std::vector<Question> questions(changing.begin(),
                                   changing.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(changing.size(), 2)));
   for (size_t i = 0; i < steady.size() && questions.size() < kQuestionsPerClip; ++i) questions.push_back(steady[i]);
@@ -111,7 +113,7 @@ void SplitBuilder::MakeTwins() {
   constexpr int kSides[] = {160, 192, 256, 320};
   for (int i = 0; i < std::max(4, scenes_ / 4); ++i) {
     const Scene original = SampleScene(rng);
-    std::vector<Question> questions = Propose(original, words_, rng);
+    std::vector<Question> questions = Mix(Propose(original, words_, rng), rng);
     questions.resize(std::min<size_t>(questions.size(), 2));
     Scene brighter = original;
     brighter.gain += rng.Between(16, 36);
@@ -122,7 +124,13 @@ void SplitBuilder::MakeTwins() {
         {"cropped", AddPicture(kTwins, original, Edit{Edit::Kind::kCropped, rng.Between(2, 6)})},
         {"brighter", AddPicture(kTwins, brighter)}};
     for (const Question& question : questions) {
-      for (const auto& [kind, twin] : twins) AskPair(stream, kTwins, serial, base, twin, question, kind, true);
+      const size_t wording = serial % Wordings(question);
+      stream.entries.push_back(MakeEntry(kTwins, serial++, base, question, wording));
+      const std::string first = stream.entries.back().id;
+      for (const auto& [kind, twin] : twins) {
+        stream.entries.push_back(MakeEntry(kTwins, serial++, twin, question, wording));
+        stream.pairs.push_back(Pair{first, stream.entries.back().id, kind, true});
+      }
     }
   }
 }
@@ -151,13 +159,19 @@ void SplitBuilder::MakeLookalikes() {
     std::vector<Question> questions;
     for (const Question& question : Propose(original, words_, rng)) {
       const std::string answer = AnswerOf(question, other);
-      if (!answer.empty() && answer != AnswerOf(question, original) && questions.size() < 2)
-        questions.push_back(question);
+      if (!answer.empty() && answer != AnswerOf(question, original)) questions.push_back(question);
     }
+    questions = Mix(std::move(questions), rng);
+    questions.resize(std::min<size_t>(questions.size(), 2));
     if (questions.empty()) continue;
     const size_t a = AddPicture(kLookalikes, original);
     const size_t b = AddPicture(kLookalikes, other);
-    for (const Question& question : questions) AskPair(stream, kLookalikes, serial, a, b, question, difference, false);
+    for (const Question& question : questions) {
+      const size_t wording = serial % Wordings(question);
+      stream.entries.push_back(MakeEntry(kLookalikes, serial++, a, question, wording));
+      stream.entries.push_back(MakeEntry(kLookalikes, serial++, b, question, wording));
+      stream.pairs.push_back(Pair{stream.entries.end()[-2].id, stream.entries.end()[-1].id, difference, false});
+    }
     ++made;
   }
 }

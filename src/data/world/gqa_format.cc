@@ -40,11 +40,8 @@ Json Groups(const Entry& entry, const Vocabulary& words) {
   if (type == "size" || type == "csize") global = "size";
   if (type == "shape" || type == "cshape" || type == "ccmp" || type.starts_with("relq")) global = "object";
   if (type.starts_with("count")) global = "number";
-  std::string local = fmt::format("{:02}-{}", words.types.size(), type);
-  for (size_t i = 0; i < words.types.size(); ++i) {
-    if (words.types[i].id == type) local = fmt::format("{:02}", i + 1);
-  }
-  local += "-";
+  // The type's number, as GQA's codes are: two digits, then what the question is about.
+  std::string local = fmt::format("{:02}-", &words.type(type) - words.types.data() + 1);
   const auto add = [&](const std::vector<std::string>& values, int index) {
     if (index < 0) return;
     if (local.back() != '-') local += "_";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "data/world/question.h"
 
@@ -113,6 +114,13 @@ class Proposer {
 std::vector<Question> Propose(const Scene& scene, const Vocabulary& words, Rng& rng) {
   std::vector<Question> questions = Proposer(scene, rng).All();
   std::erase_if(questions, [&](const Question& q) { return !Evaluate(q, scene, words).has_value(); });
+  return questions;
+}
+
+std::vector<Question> Mix(std::vector<Question> questions, Rng& rng) {
+  std::set<std::string> types;
+  std::erase_if(questions, [&](const Question& question) { return !types.insert(question.type).second; });
+  rng.Shuffle(questions);
   return questions;
 }
 

@@ -50,6 +50,9 @@ std::optional<Answer> Evaluate(const Question& question, const Scene& scene, con
 // Questions of every type that this scene allows, right and wrong ones about equally often, in a random order.
 std::vector<Question> Propose(const Scene& scene, const Vocabulary& words, Rng& rng);
 
+// At most one of each type, every type equally likely to come first: some types allow many more questions than others.
+std::vector<Question> Mix(std::vector<Question> questions, Rng& rng);
+
 }  // namespace afterimage::world
 
 #endif  // AFTERIMAGE_DATA_WORLD_QUESTION_H_

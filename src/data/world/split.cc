@@ -68,16 +68,6 @@ Entry SplitBuilder::MakeEntry(Family family, size_t serial, size_t picture, cons
   return entry;
 }
 
-void SplitBuilder::AskPair(Stream& stream, Family family, size_t& serial, size_t a, size_t b, const Question& question,
-                           const std::string& kind, bool must_agree) {
-  const size_t wording = serial % Wordings(question);
-  Entry first = MakeEntry(family, serial++, a, question, wording);
-  Entry second = MakeEntry(family, serial++, b, question, wording);
-  stream.pairs.push_back(Pair{first.id, second.id, kind, must_agree});
-  stream.entries.push_back(std::move(first));
-  stream.entries.push_back(std::move(second));
-}
-
 Split MakeSplit(const std::string& name, int number, uint64_t seed, int scenes, const Vocabulary& words) {
   return SplitBuilder(name, number, seed, scenes, words).Build();
 }

@@ -29,8 +29,6 @@ class SplitBuilder {
   bool CanAsk(const Question& question, const Scene& scene) const;
   // The answer in words; empty where the question cannot be asked.
   std::string AnswerOf(const Question& question, const Scene& scene) const;
-  void AskPair(Stream& stream, Family family, size_t& serial, size_t a, size_t b, const Question& question,
-               const std::string& kind, bool must_agree);
 
   void MakeBalanced();
   void AskBalanced(size_t picture, Rng& rng);
