@@ -209,8 +209,9 @@ class Model(nn.Module):
         angle = position[:, self.axis].transpose(1, 2).float() * self.freq
         angle = torch.cat([angle, angle], -1)[:, None]
         turn = (angle.cos(), angle.sin())
-        p, q = prefix.shape[1], prefix.shape[1] + image_tokens.shape[1]
-        x = torch.cat([e[:, :p], image_tokens.to(e.dtype), e[:, p:]], 1)
+        seen_tokens = torch.cat([image_tokens] * self.layout.copies, 1)
+        p, q = prefix.shape[1], prefix.shape[1] + seen_tokens.shape[1]
+        x = torch.cat([e[:, :p], seen_tokens.to(e.dtype), e[:, p:]], 1)
         middle = None
         for i, block in enumerate(self.blocks):
             x = block(x, turn, mask)

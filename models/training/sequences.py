@@ -6,6 +6,9 @@ A row is a question and its answer. It sees the prefix, the picture and itself, 
 one; in a chat it also sees the rows before it, as earlier turns. The long row holds what does not fit the others: the
 description of the picture, and questions in the benchmark's own prompt.
 
+llama.cpp cuts an InternVL picture larger than the tower's into a tile and an overview, even when there is one tile: the
+model sees the picture twice. With `doubled`, this share of the sequences does too.
+
 What must not matter is varied: a system message of random words, turns before, a line break, random words after the
 question, capital and question mark, and pictures that were resized, shifted, cropped or compressed.
 """
@@ -22,7 +25,8 @@ USER, TURN_END = '<|im_start|>user\n', '<|im_end|>\n<|im_start|>assistant\n'
 
 
 class Layout:
-    def __init__(self, tokens, short, long, device):
+    def __init__(self, tokens, copies, short, long, device):
+        tokens, self.copies = tokens * copies, copies
         self.image, self.short, self.long = tokens, short, long
         self.prefix = PREFIX + -(PREFIX + tokens + 1 + SHORT_ROWS * short + long) % 8  # attention likes multiples of 8
         self.first_row = self.prefix + tokens + 1
@@ -48,7 +52,7 @@ class Mode:
         return self.name in names
 
 
-MODES = ('plain', 'system', 'turns', 'suffix', 'benchmark', 'raw', 'heldout', 'wrong', 'resized', 'compressed')
+MODES = ('plain', 'system', 'turns', 'suffix', 'benchmark', 'raw', 'heldout', 'wrong', 'resized', 'compressed', 'doubled')
 
 
 def pack(parts, width):
@@ -79,7 +83,8 @@ class Table:
 
 
 class Sequences:
-    def __init__(self, c, tokenizer, device, compiled):
+    def __init__(self, c, tokenizer, device, compiled, doubled=0.):
+        self.doubled = doubled
         self.c, self.tk, self.device, self.compiled = c, tokenizer, device, compiled
         e = tokenizer.encode
         self.asker = Asker(tokenizer, device)
@@ -103,7 +108,7 @@ class Sequences:
         benchmark = 1 + most(self.heads) + self.random_id + most(self.before_question) + longest + most(self.tails) + 2
         open_longest = int(self.wordings['train'].length[:, self.wordings['train'].first[DESCRIBE]:].max())
         describe = most(self.starts) + open_longest + suffix + len(e(TURN_END)) + MAX_ANSWER
-        self.layout = Layout(c.side * c.side, short, max(benchmark, describe), device)
+        self.layout = Layout(c.side * c.side, 2 if doubled else 1, short, max(benchmark, describe), device)
         self.mean, self.std = (torch.tensor(v, device=device).view(1, 3, 1, 1) * 255 for v in (c.mean, c.std))
         self.even = torch.ones(len(TYPES), device=device)
         self.even[DESCRIBE] = 0
@@ -212,7 +217,8 @@ class Sequences:
         rows, end = by_row(rows), by_row(end)
         short = rows[:, :SHORT_ROWS, :lay.short].reshape(n, -1)
         image_end = torch.full((n, 1), self.tk.id[c.image_end], device=dev)
-        position, valid = self.positions(prefix_length, chat, end)
+        twice = torch.rand(n, generator=generator, device=dev) < (self.doubled if mode.train else float(mode.is_('doubled')))
+        position, valid = self.positions(prefix_length, chat, end, twice)
 
         # The answer's tokens are read one place before they stand; of a short row two, of the long row all.
         first = by_row(answer_at) - 1 + lay.row_at[None]
@@ -227,7 +233,7 @@ class Sequences:
         return inputs, dict(target=target, referent=labels.view(n, ROWS * 2, -1), tokens=self.token_labels(seen),
                             kind=by_row(kind), end=end)
 
-    def positions(self, prefix_length, chat, row_length):
+    def positions(self, prefix_length, chat, row_length, twice):
         """M-RoPE positions [n, 3, length] (all equal without sections), and which places hold something."""
         lay, dev = self.layout, self.device
         n = chat.shape[0]
@@ -243,15 +249,16 @@ class Sequences:
             after = p + side
         else:
             pos[:, :, picture] = (p + j)[:, None]
-            after = p + lay.image
+            after = p + torch.where(twice, lay.image, lay.image // lay.copies)[:, None]
         pos[:, :, lay.first_row - 1] = after
         begin = (row_length.cumsum(1) - row_length) * chat[:, None]
         segment = torch.cat([torch.full((w, ), i, device=dev) for i, w in
                              enumerate([lay.short] * SHORT_ROWS + [lay.long])])
         inside = place[:, lay.first_row:] - lay.row_at[segment][None]
         pos[:, :, lay.first_row:] = (after + 1 + begin[:, segment] + inside)[:, None]
-        valid = torch.cat([place[:, :lay.prefix] >= lay.prefix - p,
-                           torch.ones(n, lay.image + 1, dtype=torch.bool, device=dev),
+        ones = lambda k: torch.ones(n, k, dtype=torch.bool, device=dev)
+        copies = [twice[:, None].expand(n, lay.image // 2)] if lay.copies == 2 else []
+        valid = torch.cat([place[:, :lay.prefix] >= lay.prefix - p, ones(lay.image // lay.copies), *copies, ones(1),
                            inside < row_length[:, segment]], 1)
         return pos, valid
 

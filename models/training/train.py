@@ -41,7 +41,7 @@ class Trainer:
         torch.manual_seed(args.seed)
         torch.set_float32_matmul_precision('high')
         self.c, self.tk = config(args.arch), Tokenizer()
-        self.data = Sequences(self.c, self.tk, self.device, self.cuda)
+        self.data = Sequences(self.c, self.tk, self.device, self.cuda, args.doubled)
         self.model = Model(self.c, self.data.layout).to(self.device)
         self.run = torch.compile(self.model, dynamic=False) if self.cuda else self.model
         matrices = [p for p in self.model.parameters() if p.ndim > 1]
@@ -52,6 +52,7 @@ class Trainer:
         j = torch.arange(side * side, device=self.device)
         self.grid = torch.stack([j % side, torch.div(j, side, rounding_mode='floor')], 1)
         self.step, self.decay_at, self.seconds, self.chunk = 0, args.steps - args.decay, 0., None
+        self.first = 0  # where the optimiser started
 
     def amp(self):
         return torch.autocast(self.device, torch.bfloat16, enabled=self.cuda)
@@ -73,7 +74,7 @@ class Trainer:
         return tuple({k: v[i * b:(i + 1) * b] for k, v in part.items()} for part in self.chunk)
 
     def rate(self):
-        warm = min(1., (self.step + 1) / self.args.warmup)
+        warm = min(1., (self.step - self.first + 1) / self.args.warmup)
         fall = max(0., (self.step - self.decay_at) / self.args.decay)
         return self.args.lr * warm * (.5 * (1 + math.cos(math.pi * min(1., fall))) * .99 + .01)
 
@@ -173,7 +174,7 @@ class Trainer:
                 meta = json.loads(str(part['meta']))
                 state.update({k: torch.tensor(part[k]).float() for k in part.files if k != 'meta'})
             self.model.load_state_dict(state, strict=False)
-            self.step = meta['step']
+            self.step = self.first = meta['step']
 
     def main(self):
         args = self.args
@@ -204,7 +205,7 @@ class Trainer:
                               **{k: round(v.item(), 4) for k, v in losses.items()}))
                 self.save()
         self.save()
-        final = {name: self.evaluate(name, args.eval_chunks, seed=1) for name in MODES}
+        final = {name: self.evaluate(name, args.eval_chunks, seed=1) for name in MODES if name != 'doubled' or args.doubled}
         with open(self.path('eval.json'), 'w') as f:
             json.dump(dict(step=self.step, decay_at=self.decay_at, seconds=self.seconds, **final), f, indent=1)
         self.log(dict(final={k: v['accuracy'] for k, v in final.items()}, weakest=sorted(
@@ -223,5 +224,6 @@ if __name__ == '__main__':
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--every', type=int, default=1000)
     p.add_argument('--eval-chunks', type=int, default=4)
+    p.add_argument('--doubled', type=float, default=0., help='share of sequences that see the picture twice (InternVL)')
     p.add_argument('--deadline', type=float, default=0)
     Trainer(p.parse_args()).main()
