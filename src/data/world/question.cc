@@ -162,17 +162,15 @@ class Evaluation {
   }
 
   MaybeAnswer Describe() const {
-    std::vector<const Object*> order;
-    for (const Object& object : scene_.objects) order.push_back(&object);
-    std::stable_sort(order.begin(), order.end(), [](const Object* a, const Object* b) {
-      return a->row() * 3 + a->column() < b->row() * 3 + b->column();
-    });
+    const auto place = [](const Object& object) { return object.row() * 3 + object.column(); };
+    std::vector<Object> order = scene_.objects;  // in reading order; no two share a place
+    std::sort(order.begin(), order.end(), [&](const Object& a, const Object& b) { return place(a) < place(b); });
     std::string text;
     for (size_t i = 0; i < order.size(); ++i) {
       if (i > 0) text += i + 1 == order.size() ? " and " : ", ";
-      text += "a " + words_.sizes[static_cast<size_t>(order[i]->size)] + " " +
-              words_.colors[static_cast<size_t>(order[i]->color)] + " " +
-              words_.kinds[static_cast<size_t>(order[i]->kind)];
+      text += "a " + words_.sizes[static_cast<size_t>(order[i].size)] + " " +
+              words_.colors[static_cast<size_t>(order[i].color)] + " " +
+              words_.kinds[static_cast<size_t>(order[i].kind)];
     }
     return Answer{text, text};
   }
