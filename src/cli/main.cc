@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   AddRun(app, exit_code);
   AddBench(app, exit_code);
   AddStore(app, exit_code);
+  AddWorld(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
