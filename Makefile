@@ -1,7 +1,7 @@
 # The two commands of the README are `make demo` and `make test`; every target sets up what it needs.
 #
 #   make build   the program, at build/afterimage
-#   make demo    requests with the cache and without it, side by side, on a model and pictures made here
+#   make demo    96 questions about pictures, with the cache and without it, answered by a tiny model that is included
 #   make test    all tests (make unit: only those that need no model, in under a minute)
 #   make lint    clang-format and clang-tidy
 #   make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -27,7 +27,9 @@ build: setup
 	@cmake --build build -j $(JOBS)
 
 demo: build
-	@build/afterimage bench cache --shape demo --misses 0
+	@rm -rf build/demo-cache
+	@build/afterimage run --dataset world --dataset-config traffic --max-samples 96 --baseline --reuse exact \
+	  --cache-dir build/demo-cache
 
 test: build
 	@ctest --test-dir build -j $(JOBS) --output-on-failure

@@ -14,9 +14,10 @@ namespace fs = std::filesystem;
 struct Preset {
   const char* name;
   int image_tokens;  // pinned for models of dynamic resolution; 0: the model's own
+  int threads;       // where a second one costs more than it brings
 };
 
-constexpr std::array<Preset, 2> kPresets = {{{"tiny-internvl", 0}, {"tiny-qwen3vl", 49}}};
+constexpr std::array<Preset, 2> kPresets = {{{"tiny-internvl", 0, 1}, {"tiny-qwen3vl", 49, 1}}};
 
 std::vector<fs::path> ShippedRoots() {
   std::vector<fs::path> roots;
@@ -57,6 +58,7 @@ Status ApplyPreset(const std::string& name, LlamaOptions& options) {
     options.model_path = *model;
     if (options.mmproj_path.empty()) options.mmproj_path = *mmproj;
   }
+  if (options.threads == 0) options.threads = found->threads;
   if (options.image_min_tokens == 0) options.image_min_tokens = found->image_tokens;
   if (options.image_max_tokens == 0) options.image_max_tokens = found->image_tokens;
   return {};

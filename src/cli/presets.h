@@ -14,8 +14,8 @@ inline constexpr const char* kDefaultPreset = "tiny-internvl";
 
 std::vector<std::string> PresetNames();
 
-// Fills in what `options` leaves open: the model's files (models/<preset>/model.gguf and mmproj.gguf) and its picture
-// limits. Errors: kInvalidArgument (no such preset), kNotFound (naming the files looked for, and where).
+// Fills in what `options` leaves open: the model's files (models/<preset>/model.gguf and mmproj.gguf), its picture
+// limits and threads. Errors: kInvalidArgument (no such preset), kNotFound (naming the files looked for, and where).
 Status ApplyPreset(const std::string& preset, LlamaOptions& options);
 
 // A shipped file or folder ("models/tiny-internvl", "data/world"): under $AFTERIMAGE_HOME, the current folder, the
