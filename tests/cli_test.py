@@ -94,7 +94,7 @@ class AskTest(unittest.TestCase):
         question = "What is this?"
         cases = [
             (["ask", *self.vision], 2, "question"),
-            (["ask", question], 2, "--model"),
+            (["ask", question, "--preset", "no-such-preset"], 2, "tiny-internvl or tiny-qwen3vl"),
             (["ask", *self.vision, question, "--no-such-flag"], 2, "--no-such-flag"),
             (["ask", "--model", "/no/such.gguf", question], 1, "/no/such.gguf"),
             (["ask", "--model", garbage, question], 2, garbage),

@@ -363,8 +363,10 @@ class RunTest(unittest.TestCase):
         empty = write_jsonl(path("empty.jsonl"), ["", ""])
         flags = ["run", *self.vision, "--cache-dir", self.cache, "--dataset"]
         cases = [
-            (["run", *self.vision], 2, "--dataset"),
-            (["run", "--dataset", self.dataset], 2, "--model"),
+            (["run", "--preset", "no-such-preset"], 2, "tiny-internvl or tiny-qwen3vl"),
+            (["run", *self.vision, "--dataset-config", "no-such-stream"], 1, "val_traffic"),
+            (["run", *self.vision, "--data-dir", "/no/such/folder"], 1, "/no/such/folder"),
+            ([*flags, self.dataset, "--shuffle-seed", "x"], 2, "--shuffle-seed"),
             ([*flags, "no-such.jsonl"], 1, "no-such.jsonl"),
             ([*flags, "gqa"], 2, ".jsonl"),
             ([*flags, empty], 1, "no samples"),

@@ -242,7 +242,7 @@ class BenchTest(unittest.TestCase):
         self.assertEqual(os.listdir(self.scratch.name), ["bin"])
         table = self.bench().stdout
         self.assertIn("fio, disk", table)
-        self.assertIn("of it the checksum", table)
+        self.assertIn("the checksum takes, and adds", table)
 
     def test_a_fio_that_says_nothing_is_an_error(self):
         self.write_fio("{}")

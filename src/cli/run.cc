@@ -46,6 +46,18 @@ struct RunFlags {
   bool json = false;
 };
 
+// What arrives in an order of its own is not shuffled unless it is asked for.
+Result<int64_t> ShuffleSeed(const RunFlags& flags) {
+  if (flags.shuffle_seed.empty()) {
+    return flags.dataset == "world" && flags.dataset_config != "balanced" ? -1 : kShuffleSeed;
+  }
+  int64_t seed = 0;
+  if (Status status = option_table_internal::ParseText(flags.shuffle_seed, seed); !status.ok()) {
+    return Error{Errc::kInvalidArgument, "--shuffle-seed: " + status.error().message};
+  }
+  return seed;
+}
+
 OptionTable RunOptionTable(RunFlags& flags) {
   OptionTable table;
   AddModelOptions(table, flags.engine);
@@ -56,8 +68,13 @@ OptionTable RunOptionTable(RunFlags& flags) {
             "Which questions of it: balanced, or the streams paraphrases, flips, clips, twins, lookalikes, traffic, "
             "heldout");
   table.Add("--max-samples", flags.max_samples, "How many samples; -1: all");
-  table.Add("--shuffle-seed", flags.shuffle_seed,
-            "Seed of the order they are drawn in; -1: as they come; empty: 7, and streams as they come");
+  table
+      .Add("--shuffle-seed", flags.shuffle_seed,
+           "Seed of the order they are drawn in; -1: as they come, the default for streams; else 7")
+      .get = [&flags]() -> OptionTable::Json {
+    const Result<int64_t> seed = ShuffleSeed(flags);
+    return seed.ok() ? OptionTable::Json(*seed) : OptionTable::Json(flags.shuffle_seed);
+  };
   table.AddParsed(
       "--chunk-source", "NAME",
       [&flags](const std::string& name) -> Status {
@@ -118,18 +135,6 @@ class Log : public RunObserver {
   Progress progress_;
   size_t done_ = 0;
 };
-
-// What arrives in an order of its own is not shuffled unless it is asked for.
-Result<int64_t> ShuffleSeed(const RunFlags& flags) {
-  if (flags.shuffle_seed.empty()) {
-    return flags.dataset == "world" && flags.dataset_config != "balanced" ? -1 : kShuffleSeed;
-  }
-  int64_t seed = 0;
-  if (Status status = option_table_internal::ParseText(flags.shuffle_seed, seed); !status.ok()) {
-    return Error{Errc::kInvalidArgument, "--shuffle-seed: " + status.error().message};
-  }
-  return seed;
-}
 
 Result<std::unique_ptr<Dataset>> OpenDataset(const RunFlags& flags) {
   if (flags.max_samples == 0) return Error{Errc::kInvalidArgument, "--max-samples: give 1 or more, or -1 for all."};
