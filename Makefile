@@ -53,6 +53,8 @@ asan tsan: setup
 	@ctest --test-dir build-$@ -j $(JOBS) --output-on-failure
 
 bench: build
+	@scripts/setup bench
+	@build/afterimage bench store
 	@build/afterimage bench reuse
 	@build/afterimage bench cache
 
