@@ -36,7 +36,7 @@ class CacheTest : public testing::Test {
   }
   Result<std::unique_ptr<Cache>> TryOpen() { return CacheImpl::Open(options_, *engine_, {clock_, clock_, files_}); }
 
-  static Query MakeQuery(const std::string& question, std::vector<uint32_t> pictures = {1}) {
+  static Query MakeQuery(const std::string& question, const std::vector<uint32_t>& pictures = {1}) {
     Query query;
     std::vector<std::shared_ptr<const Image>> images;
     for (const uint32_t seed : pictures) {
@@ -61,8 +61,8 @@ class CacheTest : public testing::Test {
     last_ = *served;
     return served->report;
   }
-  Report Serve(const std::string& question, std::vector<uint32_t> pictures = {1}) {
-    return Serve(MakeQuery(question, std::move(pictures)));
+  Report Serve(const std::string& question, const std::vector<uint32_t>& pictures = {1}) {
+    return Serve(MakeQuery(question, pictures));
   }
 
   Outcome Cold(const Query& query) {
