@@ -31,8 +31,7 @@ struct Series {
   const char* label;
   std::vector<double> values;
   std::vector<double> check_ms;  // spent on the checksum, in the same work with it timed apart
-  std::vector<double> check_shares =
-      {};  // what taking it adds to the load, repeat by repeat: some is hidden by the disk
+  std::vector<double> check_shares;  // what taking it adds to the load, in each repeat: the disk hides some of it
 };
 
 enum LoadIndex { kMemcpy, kMemory, kRawPageCache, kPageCache, kRawDisk, kDisk };
