@@ -174,10 +174,6 @@ void PrintResult(const CacheBenchResult& result) {
              static_cast<double>(stats.logits_bytes) / 1e6);
 }
 
-nlohmann::ordered_json ToJson(const Summary& summary) {
-  return {{"median", summary.median}, {"low", summary.low}, {"high", summary.high}};
-}
-
 nlohmann::ordered_json ToJson(const Kind& kind) {
   return {{"requests", kind.cached_ms.size()},
           {"ttft_ms", ToJson(Summarize(kind.cached_ms))},

@@ -328,10 +328,6 @@ void PrintTable(const ShapeResult& result, int pairs) {
              result.identical, result.compared, result.plain_max_difference);
 }
 
-nlohmann::ordered_json ToJson(const Summary& summary) {
-  return {{"median", summary.median}, {"low", summary.low}, {"high", summary.high}};
-}
-
 nlohmann::ordered_json ToJson(const ShapeResult& result) {
   nlohmann::ordered_json json = {{"shape", result.shape},
                                  {"model", result.model},

@@ -30,7 +30,7 @@ struct Series {
   const char* key;
   const char* label;
   std::vector<double> values;
-  std::vector<double> check_ms;  // spent on the checksum, in the same work with it timed apart
+  std::vector<double> check_ms;      // spent on the checksum, in the same work with it timed apart
   std::vector<double> check_shares;  // what taking it adds to the load, in each repeat: the disk hides some of it
 };
 
@@ -329,10 +329,7 @@ void Print(const StoreBenchFlags& flags, const StoreResult& result) {
   fmt::print("\nbytes and lookups as they must be: {} of {}\n", result.equal, result.compared);
 }
 
-Json ToJson(const std::vector<double>& values) {
-  const Summary summary = Summarize(values);
-  return {{"median", summary.median}, {"low", summary.low}, {"high", summary.high}};
-}
+Json ToJson(const std::vector<double>& values) { return afterimage::ToJson(Summarize(values)); }
 
 Json ToJson(const StoreBenchFlags& flags, const StoreResult& result) {
   const double megabytes = static_cast<double>(result.file_bytes) / 1e6;

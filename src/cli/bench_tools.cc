@@ -91,4 +91,8 @@ std::string Short(const Summary& summary, const char* unit) {
   return fmt::format("{}{} [{}, {}]", Short(summary.median), unit, Short(summary.low), Short(summary.high));
 }
 
+nlohmann::ordered_json ToJson(const Summary& summary) {
+  return {{"median", summary.median}, {"low", summary.low}, {"high", summary.high}};
+}
+
 }  // namespace afterimage

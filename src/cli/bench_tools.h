@@ -3,6 +3,7 @@
 #define AFTERIMAGE_CLI_BENCH_TOOLS_H_
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ Summary Ratio(const std::vector<double>& a, const std::vector<double>& b);
 // Three digits, never an exponent: "0.82", "13.2", "1514".
 std::string Short(double value);
 std::string Short(const Summary& summary, const char* unit);  // "1.80x [1.06, 2.45]"
+nlohmann::ordered_json ToJson(const Summary& summary);        // {"median", "low", "high"}
 
 }  // namespace afterimage
 

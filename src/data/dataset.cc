@@ -85,7 +85,11 @@ Result<std::unique_ptr<Dataset>> ShuffleAndTake(std::unique_ptr<Dataset> dataset
     std::swap((*samples)[i], (*samples)[i + DrawBelow(samples->size() - i, random)]);
   }
   samples->erase(samples->begin() + static_cast<std::ptrdiff_t>(n), samples->end());
-  return std::unique_ptr<Dataset>(std::make_unique<HeldSamples>(std::move(*samples)));
+  return NewHeldDataset(std::move(*samples));
+}
+
+std::unique_ptr<Dataset> NewHeldDataset(std::vector<Result<Sample>> samples) {
+  return std::make_unique<HeldSamples>(std::move(samples));
 }
 
 }  // namespace afterimage

@@ -47,6 +47,9 @@ class Dataset {
   virtual std::optional<size_t> size_hint() const = 0;
 };
 
+// Samples held in memory, in this order; an error stands for a sample that cannot be used.
+std::unique_ptr<Dataset> NewHeldDataset(std::vector<Result<Sample>> samples);
+
 // At most `max_samples` (negative: all) of `dataset`, in an order drawn from `seed` (negative: as they come). The same
 // seed gives the same order on every machine. Drawing an order holds all samples in memory, without their pictures;
 // an unusable sample keeps its place among them.

@@ -17,24 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSuffix = "_questions.json";
 
-class GqaDataset : public Dataset {
- public:
-  explicit GqaDataset(std::vector<Result<Sample>> samples) : samples_(std::move(samples)) {}
-
-  Result<std::optional<Sample>> Next() override {
-    if (next_ == samples_.size()) return std::optional<Sample>();
-    Result<Sample>& sample = samples_[next_++];
-    if (!sample.ok()) return sample.error();
-    return std::optional<Sample>(std::move(*sample));
-  }
-
-  std::optional<size_t> size_hint() const override { return samples_.size() - next_; }
-
- private:
-  std::vector<Result<Sample>> samples_;
-  size_t next_ = 0;
-};
-
 // "val_balanced, val_clips": what a person could have meant.
 std::string QuestionFilesIn(const fs::path& folder) {
   std::vector<std::string> names;
@@ -94,7 +76,7 @@ Result<std::unique_ptr<Dataset>> NewGqaDataset(const std::string& data_dir, cons
     return Error{Errc::kInvalidArgument,
                  fmt::format("{} is not a file of GQA questions: an object of objects by question id", path.string())};
   }
-  return std::unique_ptr<Dataset>(std::make_unique<GqaDataset>(std::move(samples)));
+  return NewHeldDataset(std::move(samples));
 }
 
 }  // namespace afterimage
