@@ -27,8 +27,10 @@
 
 #include "afterimage/clock.h"
 #include "afterimage/durability.h"
+#include "afterimage/embedding.h"
 #include "afterimage/engine.h"
 #include "afterimage/report.h"
+#include "afterimage/text_encoder.h"
 
 namespace afterimage {
 
@@ -36,6 +38,13 @@ enum class CacheMode {
   kLive,
   kDryRun,  // looks up, gates, plans and reports; puts nothing back and writes nothing
   kOff,     // every request is computed; no folder is opened
+};
+
+// One embedding layer: donors whose vector from the hook's source of this name is near.
+struct EmbeddingLayerOptions {
+  std::string name;
+  int dim = 0;              // another than the source's: vectors are projected
+  double threshold = 0.85;  // least cosine
 };
 
 struct CacheOptions {
@@ -48,8 +57,16 @@ struct CacheOptions {
   Durability durability = Durability::kPower;
 
   bool exact_layer = true;
+  std::vector<EmbeddingLayerOptions> embedding_layers;  // each needs a source of its name in embedding_hook
+  bool semantic_layer = true;                           // where there is a text_encoder
   bool prefix_layer = true;
   bool fusion_layer = true;
+  std::shared_ptr<EmbeddingHook> embedding_hook;
+  std::shared_ptr<TextEncoder> text_encoder;
+  double similarity_threshold = 0.85;  // of the semantic layer: least cosine
+  int chunk_window = 256;              // characters of the chunk text the semantic layer looks at
+  std::string vector_index = "flat";   // how vectors are searched
+
   ReuseClass loosest = ReuseClass::kExact;  // kExact, kNormalized or kApproximate
   int min_prefix_tokens = 32;               // of a prefix without a picture
   double min_gain = 0.1;                    // a substitution must save this share of the best exact plan's time
@@ -63,7 +80,8 @@ struct Query {
   std::string id;                        // in reports; need not be unique
   std::string question;                  // for people; empty: the last text of the last user message
   std::string chunk_text;                // the text key; empty: the question
-  std::vector<std::string> image_paths;  // for people
+  std::vector<std::string> image_paths;  // for people, and for hooks that read the files themselves
+  std::string metadata;                  // JSON, for hooks; empty: none
 };
 
 // A request under way: a sequence of the engine that holds what could be put back.
@@ -95,6 +113,7 @@ struct CacheStats {
   uint64_t logits_bytes = 0;
   uint64_t overhead_bytes = 0;   // headers, padding and checksums of the chunk files
   uint64_t catalogue_bytes = 0;  // on disk, with its log
+  uint64_t vector_bytes = 0;     // of them: vectors
   uint64_t blocks = 0;           // of 16 tokens
   uint64_t evicted = 0;
   uint64_t quarantined = 0;   // files that failed a check

@@ -23,9 +23,13 @@ class Image {
   // bytes or a side is zero.
   static Result<std::shared_ptr<const Image>> FromRgb(uint32_t width, uint32_t height, std::vector<uint8_t> rgb);
 
+  // A picture of which only this is known: it can be part of a request whose state is stored, and cannot be encoded.
+  static std::shared_ptr<const Image> WithoutPixels(uint32_t width, uint32_t height, const Digest& digest);
+
+  bool has_pixels() const { return !rgb_.empty(); }
   uint32_t width() const { return width_; }
   uint32_t height() const { return height_; }
-  std::span<const uint8_t> rgb() const { return rgb_; }  // [height, width, 3]
+  std::span<const uint8_t> rgb() const { return rgb_; }  // [height, width, 3]; or empty
   const Digest& digest() const { return digest_; }       // of width, height and pixels
 
  private:

@@ -54,13 +54,15 @@ struct LayerReport {
   LayerStatus status = LayerStatus::kSkip;
   std::string reason;  // why it was refused or skipped, where there is something to say
   double lookup_ms = 0;
+  double embed_ms = 0;  // of lookup_ms: making the vector
+  double threshold = 0;  // candidates that score less are a miss
   std::vector<CandidateReport> candidates;
 };
 
 // One way the request could have been served.
 struct PlanReport {
   ReuseClass reuse_class = ReuseClass::kCold;
-  std::string substitution;  // "", "question"
+  std::string substitution;  // as Report's
   int segments_reused = 0;
   int tokens_reused = 0;
   int tokens_computed = 0;
@@ -74,9 +76,10 @@ struct PlanReport {
 
 struct Report {
   ReuseClass reuse_class = ReuseClass::kCold;
-  std::string provenance;           // "text:exact", "prefix:image", "prefix:text", "fusion"; empty: nothing put back
+  // "text:exact", "embedding:vision", "text:semantic", "prefix:image", "prefix:text", "fusion"; empty: nothing put back.
+  std::string provenance;
   std::vector<LayerReport> layers;  // in the order they are printed
-  std::string substitution;         // what was replaced: "", "question"
+  std::string substitution;         // what was replaced: "", "question", "picture", "question and picture"
   std::optional<Donor> donor;       // where the substitute, or an equal request, comes from
   double score = 0;                 // of the donor
   std::vector<PlanReport> plans;    // those weighed, in the order tried

@@ -6,9 +6,6 @@
 namespace afterimage {
 namespace {
 
-constexpr size_t kMaxCandidates = 8;
-constexpr size_t kMaxSubstitutes = 2;  // prepared for one request
-
 Status CheckOptions(const CacheOptions& options) {
   if (options.mode != CacheMode::kOff && options.folder.empty()) {
     return Error{Errc::kInvalidArgument, "a cache needs a folder; give one, or switch the cache off"};
@@ -72,10 +69,23 @@ Status CacheImpl::OpenStore() {
   const Identity& identity = engine_.info().identity;
   finder_ =
       std::make_unique<StateFinder>(engine_.info(), *store_, options_.tenant, options_.loosest != ReuseClass::kExact);
-  exact_text_ = std::make_unique<ExactTextLayer>(*disk_, options_.tenant, identity.compatibility.digest());
+  Result<std::vector<LayerSlot>> slots =
+      MakeLayers({options_, *disk_, identity.compatibility.digest()}, surroundings_.more_layers);
+  if (!slots.ok()) return slots.error();
+  slots_ = std::move(*slots);
   rates_prefix_ =
       options_.tenant + "/" + identity.compatibility.digest().Short() + "/" + identity.numerics.digest().Short() + "/";
   return {};
+}
+
+bool CacheImpl::keeps_rows() const {
+  return options_.prefix_layer || std::ranges::any_of(slots_, [](const LayerSlot& slot) { return slot.layer != nullptr; });
+}
+
+bool CacheImpl::FindsByText() const {
+  return std::ranges::any_of(slots_, [](const LayerSlot& slot) {
+    return slot.layer != nullptr && slot.layer->modality() == Modality::kText;
+  });
 }
 
 CacheImpl::~CacheImpl() { SaveRates(); }
@@ -103,7 +113,10 @@ void CacheImpl::SaveRates() {
 
 Result<std::unique_ptr<StartedRequest>> CacheImpl::StartCold(std::unique_ptr<StartedRequestImpl> started,
                                                              const std::string& reason) {
-  for (const char* key : {"exact_text", "prefix", "fusion", "kv_cache"}) {
+  for (const LayerSlot& slot : EmptySlots(options_, reason)) {
+    started->report_.layers.push_back({.key = slot.key, .reason = slot.off});
+  }
+  for (const char* key : {"prefix", "fusion", "kv_cache"}) {
     started->report_.layers.push_back({.key = key, .reason = reason});
   }
   Result<std::unique_ptr<Sequence>> sequence = engine_.Start(*started->prompt_);
@@ -113,7 +126,7 @@ Result<std::unique_ptr<StartedRequest>> CacheImpl::StartCold(std::unique_ptr<Sta
 }
 
 Result<std::unique_ptr<StartedRequest>> CacheImpl::TryReuse(const Query& query) {
-  auto started = std::make_unique<StartedRequestImpl>(surroundings_.clock, query.request.sampling);
+  auto started = std::make_unique<StartedRequestImpl>(surroundings_.clock, engine_, query.request.sampling);
   Result<std::unique_ptr<Prompt>> prompt = engine_.Prepare(query.request);
   if (!prompt.ok()) return prompt.error();
   started->prompt_ = std::move(*prompt);
@@ -125,78 +138,8 @@ Result<std::unique_ptr<StartedRequest>> CacheImpl::TryReuse(const Query& query) 
   return std::unique_ptr<StartedRequest>(std::move(started));
 }
 
-CacheImpl::Resolved CacheImpl::Resolve(const Query& query, StartedRequestImpl& started) {
-  Report& report = started.report_;
-  started.pictures_ = PicturesOf(query.request);
-  report.layers = {{.key = "exact_text"}, {.key = "prefix"}, {.key = "fusion"}, {.key = "kv_cache"}};
-  Resolved resolved;
-  {
-    const StageTimer timer(surroundings_.clock, report.layers[1].lookup_ms);
-    resolved.options.push_back({.state = finder_->Find(*started.prompt_, {})});
-  }
-  const std::string text = QuestionOf(query.request);
-  const std::string& question = query.question.empty() ? text : query.question;
-  Choice own;
-  own.record = {{query.id, question, query.image_paths}, text, query.chunk_text.empty() ? question : query.chunk_text};
-  own.prompt = std::move(started.prompt_);
-  resolved.choices.push_back(std::move(own));
-  if (options_.exact_layer) {
-    const StageTimer timer(surroundings_.clock, report.layers[0].lookup_ms);
-    AskExactText(query, report, resolved);
-  } else {
-    report.layers[0].reason = "switched off";
-  }
-  return resolved;
-}
-
-void CacheImpl::AskExactText(const Query& query, Report& report, Resolved& resolved) {
-  LayerReport& layer = report.layers[0];
-  const DonorRecord& own = resolved.choices[0].record;
-  const Asked asked = {own.text, PicturesOf(query.request), resolved.options[0].state.leaf()};
-  if (own.text.empty()) {
-    layer.reason = "the request has no question";
-    return;
-  }
-  const Result<std::vector<Candidate>> candidates =
-      exact_text_->Lookup({own.chunk_text, asked.pictures, kMaxCandidates});
-  layer.status = LayerStatus::kMiss;
-  if (!candidates.ok()) {
-    layer.reason = candidates.error().message;
-    return;
-  }
-  for (const Candidate& candidate : *candidates) {
-    layer.candidates.push_back(Judge(candidate, asked, options_.loosest));
-    const CandidateReport& judged = layer.candidates.back();
-    if (judged.reuse_class == ReuseClass::kExact && !resolved.options[0].equal_donor) {
-      resolved.options[0].equal_donor = true;
-      resolved.choices[0].candidate = judged;
-    }
-  }
-  // Exact first: where the whole prompt is stored there is nothing left to gain.
-  const StoredState& state = resolved.options[0].state;
-  if (resolved.options[0].equal_donor && state.held() == state.segments.size()) return;
-  for (size_t i = 0; i < candidates->size() && resolved.options.size() <= kMaxSubstitutes; ++i) {
-    CandidateReport& judged = layer.candidates[i];
-    if (judged.reuse_class == ReuseClass::kExact || !judged.refused.empty()) continue;
-    const DonorRecord& donor = (*candidates)[i].record;
-    const auto same = [&](const Choice& choice) { return choice.record.text == donor.text; };
-    if (std::ranges::any_of(resolved.choices, same)) continue;
-    Result<std::unique_ptr<Prompt>> prompt = engine_.Prepare(WithQuestion(query.request, donor.text));
-    if (!prompt.ok()) {
-      judged.refused = prompt.error().message;
-      continue;
-    }
-    Option option = {.reuse_class = judged.reuse_class, .state = finder_->Find(**prompt, {})};
-    option.equal_donor = option.state.leaf() == (*candidates)[i].leaf;
-    resolved.options.push_back(std::move(option));
-    resolved.choices.push_back({std::move(*prompt), donor, "question", judged});
-  }
-}
-
 Status CacheImpl::PlanAndExecute(Resolved& resolved, StartedRequestImpl& started) {
   Report& report = started.report_;
-  const PlanPolicy policy = {options_.prefix_layer, options_.fusion_layer, options_.min_prefix_tokens,
-                             options_.min_gain};
   const Executor executor(engine_, *store_, surroundings_.clock);
   DigestSet unusable;
   for (;;) {
@@ -204,7 +147,7 @@ Status CacheImpl::PlanAndExecute(Resolved& resolved, StartedRequestImpl& started
     {
       const StageTimer timer(surroundings_.clock, report.plan_ms);
       const std::scoped_lock lock(mutex_);
-      plans = Decide(resolved.options, rates_, policy);
+      plans = Decide(resolved.options, rates_, policy());
     }
     // A dry run computes the request asked; the plan it would have taken is still the first in the report.
     Plan plan = plans.front();
@@ -235,11 +178,14 @@ Status CacheImpl::PlanAndExecute(Resolved& resolved, StartedRequestImpl& started
     // A donor's row goes with its leaf: where the leaf is put anew, so is the row.
     const Option& option = resolved.options[plan.option];
     const bool new_leaf = !option.state.segments.back().kv.has_value();
-    started.new_request_ = options_.exact_layer && (!option.equal_donor || new_leaf);
+    started.new_request_ = keeps_rows() && (new_leaf || (FindsByText() && !option.equal_donor));
     started.state_ = std::move(resolved.options[plan.option].state);
     started.execution_ = std::move(execution);
     started.record_ = std::move(choice.record);
+    started.images_ = std::move(choice.images);
+    started.pictures_ = std::move(choice.pictures);
     started.prompt_ = std::move(choice.prompt);
+    if (!choice.substitution.empty()) started.own_prompt_ = std::move(resolved.choices[0].prompt);
     started.sequence_ = std::move(*sequence);
     return {};
   }
@@ -273,6 +219,10 @@ CacheStats CacheImpl::stats() const {
   stats.evicted = held.evicted;
   stats.quarantined = held.quarantined;
   stats.write_errors = held.write_errors;
+  const Result<std::vector<VectorRow>> vectors = disk_->catalogue().LoadVectors();
+  for (size_t i = 0; vectors.ok() && i < vectors->size(); ++i) {
+    stats.vector_bytes += (*vectors)[i].values.size() * sizeof(float);
+  }
   for (const char* suffix : {"", "-wal"}) {
     std::error_code none;
     const auto size = std::filesystem::file_size(disk_->layout().catalogue() + suffix, none);

@@ -9,11 +9,12 @@
 
 #include "afterimage/cache.h"
 #include "cache/execute.h"
+#include "cache/make_layers.h"
 #include "cache/plan.h"
 #include "cache/rates.h"
 #include "cache/resolve.h"
 #include "cache/started_request.h"
-#include "layers/exact_text.h"
+#include "layers/layer.h"
 #include "layers/stored_state.h"
 #include "store/disk_store.h"
 #include "store/memory_store.h"
@@ -26,6 +27,7 @@ struct CacheSurroundings {
   const Clock& clock;        // for what things take
   const Clock& store_clock;  // for when they happened
   FileSystem& files;
+  std::vector<LayerFactory> more_layers = {};
 };
 
 class CacheImpl final : public Cache {
@@ -41,17 +43,26 @@ class CacheImpl final : public Cache {
   CacheStats stats() const override;
 
  private:
+  // A layer's candidate that led to a request.
+  struct Source {
+    size_t slot = 0;
+    CandidateReport candidate;
+  };
   // A request that may be answered, with everything needed to answer it. The first one is the request asked.
   struct Choice {
     std::unique_ptr<Prompt> prompt;
     DonorRecord record;
+    std::vector<std::shared_ptr<const Image>> images;
+    std::vector<Digest> pictures;  // their digests
     std::string substitution;
-    std::optional<CandidateReport> candidate;  // it comes from; absent: from nobody
+    std::vector<Source> sources;  // in the order of the slots; none: it comes from nobody
   };
   struct Resolved {
+    const Request* request = nullptr;  // the one asked
     std::vector<Choice> choices;
     std::vector<Option> options;  // of the same index
   };
+  struct Findings;
 
   CacheImpl(const CacheOptions& options, Engine& engine, const CacheSurroundings& surroundings)
       : options_(options), engine_(engine), surroundings_(surroundings) {}
@@ -63,17 +74,34 @@ class CacheImpl final : public Cache {
 
   Result<std::unique_ptr<StartedRequest>> StartCold(std::unique_ptr<StartedRequestImpl> started,
                                                     const std::string& reason);
-  // Asks the layers; fills their reports.
+  // propose.cc: asks the layers, fills their reports, and makes requests of what they found.
   Resolved Resolve(const Query& query, StartedRequestImpl& started);
-  void AskExactText(const Query& query, Report& report, Resolved& resolved);
+  std::string WhyNotAsk(const Layer& layer, const Resolved& resolved) const;
+  LayerQuery LayerQueryOf(const Choice& choice, StartedRequestImpl& started);
+  Result<std::vector<NamedTensor>> EncoderOutput(Prompt& prompt, StartedRequestImpl& started);
+  void AskLayer(size_t slot, StartedRequestImpl& started, Resolved& resolved, Findings& findings);
+  void Substitute(const Findings& findings, StartedRequestImpl& started, Resolved& resolved);
+  void AddJoined(const Candidate& picture, size_t picture_slot, size_t picture_report, StartedRequestImpl& started,
+                 Resolved& resolved);
+  void AddChoice(const Candidate& candidate, std::vector<Source> sources, bool question, bool picture,
+                 StartedRequestImpl& started, Resolved& resolved);
+  PlanPolicy policy() const {
+    return {options_.prefix_layer, options_.fusion_layer, options_.min_prefix_tokens, options_.min_gain};
+  }
+  bool keeps_rows() const;   // some layer uses KV state
+  bool FindsByText() const;  // some layer knows equal requests
+
   // Takes the first of the plans that works, after a failure those of what is left. Errors: Engine::Start's.
   Status PlanAndExecute(Resolved& resolved, StartedRequestImpl& started);
   // What became of the plans: the first one was tried.
   void ReportPlans(const Resolved& resolved, std::span<const Plan> plans, const Status& status, Report& report) const;
   // What each layer contributed to the plan taken, the first.
+  void ExplainSlot(size_t slot, const Resolved& resolved, std::span<const Plan> plans, bool by_donor,
+                   Report& report) const;
   void Explain(const Resolved& resolved, std::span<const Plan> plans, Report& report) const;
 
   Status KeepRows(StartedRequestImpl& started);
+  void RecordIn(StartedRequestImpl& started, RequestRow& row, std::vector<VectorRow>& vectors);
   Status KeepPictures(StartedRequestImpl& started);
   void Learn(const StartedRequestImpl& started);
 
@@ -86,7 +114,7 @@ class CacheImpl final : public Cache {
   std::unique_ptr<TieredStore> tiered_;
   ChunkStore* store_ = nullptr;  // the one of the three to ask
   std::unique_ptr<StateFinder> finder_;
-  std::unique_ptr<ExactTextLayer> exact_text_;
+  std::vector<LayerSlot> slots_;  // of the layers that find donors
   std::string rates_prefix_;  // of the keys in the catalogue: rates of another tenant, model or machine are not ours
 
   std::mutex mutex_;

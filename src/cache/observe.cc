@@ -1,7 +1,6 @@
 // AddObservation: what was newly computed goes into the store, and what it took into the rates.
 #include "cache/cache_impl.h"
 #include "core/sha256.h"
-#include "layers/normalized_text.h"
 
 namespace afterimage {
 namespace {
@@ -32,8 +31,7 @@ Status CacheImpl::AddObservation(StartedRequest& started_request) {
   const StageTimer timer(surroundings_.clock, started.report_.observe_ms);
   Learn(started);
   Status pictures = options_.fusion_layer ? KeepPictures(started) : Status();
-  const bool keeps_rows = options_.exact_layer || options_.prefix_layer;
-  Status rows = keeps_rows ? KeepRows(started) : Status();
+  Status rows = keeps_rows() ? KeepRows(started) : Status();
   bool save = false;
   {
     const std::scoped_lock lock(mutex_);
@@ -91,11 +89,33 @@ Status CacheImpl::KeepRows(StartedRequestImpl& started) {
   RequestRow row;
   row.tenant = options_.tenant;
   row.compatibility = engine_.info().identity.compatibility.digest();
-  row.text_key = NormalizedText(started.record_.chunk_text);
   row.pictures = started.pictures_;
   row.leaf = started.state_.leaf();
   row.payload = EncodeDonor(started.record_);
-  return disk_->PutRequest(std::move(row));
+  std::vector<VectorRow> vectors;
+  RecordIn(started, row, vectors);
+  return disk_->PutRequest(std::move(row), std::move(vectors));
+}
+
+// What the layers will find it by. Vectors not made yet are made now, after the answer; for a picture of which only the
+// digest is known, or whose encoder output would have to be computed for it, there is none.
+void CacheImpl::RecordIn(StartedRequestImpl& started, RequestRow& row, std::vector<VectorRow>& vectors) {
+  VectorMemo fresh(surroundings_.clock);
+  LayerQuery query = MakeLayerQuery(started.record_, started.images_, started.pictures_, started.metadata_,
+                                    started.own_prompt_ == nullptr ? started.memo_ : fresh);
+  size_t n_pictures = 0;
+  for (const Segment& segment : started.prompt_->segments()) {
+    n_pictures += segment.kind == Segment::Kind::kImage ? 1 : 0;
+  }
+  for (const SequenceStats::Step& step : started.report_.stats.steps) {
+    n_pictures -= started.prompt_->segments()[step.segment].kind == Segment::Kind::kImage ? 1 : 0;
+  }
+  if (n_pictures == 0) {
+    query.input.encoder_output = [&] { return EncoderOutput(*started.prompt_, started); };
+  }
+  for (const LayerSlot& slot : slots_) {
+    if (slot.layer != nullptr) slot.layer->Record(query, row, vectors);
+  }
 }
 
 void CacheImpl::Learn(const StartedRequestImpl& started) {
@@ -107,7 +127,7 @@ void CacheImpl::Learn(const StartedRequestImpl& started) {
     const bool image = segment.kind == Segment::Kind::kImage;
     rates_.Learn(image ? "prefill.image" : "prefill.text", segment.n_tokens, step.prefill_ms);
     // Which picture's output was put back the steps do not say.
-    if (image && stats.images_put_back == 0) rates_.Learn("encode", segment.n_tokens, step.encode_ms);
+    if (image && stats.images_put_back == 0 && step.encode_ms > 0) rates_.Learn("encode", segment.n_tokens, step.encode_ms);
   }
   for (const Execution::Load& load : started.execution_.loads) {
     rates_.Learn("load." + load.tier, static_cast<double>(load.bytes), load.ms);

@@ -4,7 +4,8 @@
 // admitted substitutes), which state of each is stored, and the rates. For each it weighs how many leading segments to
 // put back, and for every picture left whether to load its encoder output or to encode: loading is not always faster.
 //
-// Exact first: a substitution is taken only if it saves at least `min_gain` of the best exact plan's predicted time.
+// Exact first: the looser of two plans is taken only if it saves at least `min_gain` of the best exact plan's predicted
+// time more: a normalised question before another one, one substitution before two.
 #ifndef AFTERIMAGE_CACHE_PLAN_H_
 #define AFTERIMAGE_CACHE_PLAN_H_
 
@@ -23,6 +24,9 @@ struct Option {
   ReuseClass reuse_class = ReuseClass::kExact;  // of answering this one; kExact: nothing substituted
   StoredState state;
   bool equal_donor = false;  // a layer found an earlier request that equals this one: it may be put back whole
+  int n_substituted = 0;     // question and picture: 0 to 2
+  bool other_picture = false;  // a layer matched its picture: the picture's state may be put back, and only that, since
+                               // its pixels are not here to be encoded
 };
 
 struct PlanPolicy {

@@ -1,5 +1,7 @@
 #include "cache/resolve.h"
 
+#include <fmt/format.h>
+
 #include "layers/normalized_text.h"
 
 namespace afterimage {
@@ -31,33 +33,97 @@ Request WithQuestion(const Request& request, const std::string& question) {
   return changed;
 }
 
-std::vector<Digest> PicturesOf(const Request& request) {
-  std::vector<Digest> pictures;
+std::vector<std::shared_ptr<const Image>> ImagesOf(const Request& request) {
+  std::vector<std::shared_ptr<const Image>> images;
   for (const Message& message : request.messages) {
     for (const Message::Part& part : message.parts) {
       const auto* image = std::get_if<std::shared_ptr<const Image>>(&part);
-      if (image != nullptr && *image != nullptr) pictures.push_back((*image)->digest());
+      if (image != nullptr && *image != nullptr) images.push_back(*image);
     }
   }
+  return images;
+}
+
+std::vector<Digest> PicturesOf(const Request& request) {
+  std::vector<Digest> pictures;
+  for (const std::shared_ptr<const Image>& image : ImagesOf(request)) pictures.push_back(image->digest());
   return pictures;
 }
 
-CandidateReport Judge(const Candidate& candidate, const Asked& asked, ReuseClass loosest) {
+Request WithPictures(const Request& request, const std::vector<Digest>& pictures,
+                     const std::vector<PictureSize>& sizes) {
+  Request changed = request;
+  size_t i = 0;
+  for (Message& message : changed.messages) {
+    for (Message::Part& part : message.parts) {
+      auto* image = std::get_if<std::shared_ptr<const Image>>(&part);
+      if (image == nullptr || *image == nullptr) continue;
+      if ((*image)->digest() != pictures[i]) {
+        *image = Image::WithoutPixels(sizes[i].width, sizes[i].height, pictures[i]);
+      }
+      ++i;
+    }
+  }
+  return changed;
+}
+
+LayerQuery MakeLayerQuery(const DonorRecord& record, const std::vector<std::shared_ptr<const Image>>& images,
+                          const std::vector<Digest>& pictures, const std::string& metadata, VectorMemo& memo) {
+  LayerQuery query;
+  query.input.id = record.donor.id;
+  query.input.question = record.donor.question;
+  query.input.chunk_text = record.chunk_text;
+  query.input.images = images;
+  query.input.image_paths = record.donor.image_paths;
+  query.input.metadata = metadata;
+  query.pictures = pictures;
+  query.memo = &memo;
+  return query;
+}
+
+namespace {
+
+std::string RefusedFor(const Candidate& candidate, const Asked& asked, const Layer& layer, ReuseClass reuse_class,
+                       ReuseClass loosest) {
+  if (candidate.score < layer.threshold()) {
+    return fmt::format("threshold: {:.3f} is under {:.3f}", candidate.score, layer.threshold());
+  }
+  const bool same_pictures = candidate.pictures == asked.pictures;
+  switch (layer.modality()) {
+    case Modality::kText:
+      if (!same_pictures) return "image gate: another picture";
+      // Equal text and pictures, yet another leaf: what stands before the question differs.
+      if (candidate.record.text == asked.text) return "another conversation before the question";
+      break;
+    case Modality::kImage:
+      if (same_pictures) return "the same picture: nothing to substitute";
+      [[fallthrough]];
+    case Modality::kJoint:
+      if (candidate.pictures.size() != asked.pictures.size() || candidate.record.sizes.size() != asked.pictures.size()) {
+        return "image gate: another number of pictures";
+      }
+      break;
+  }
+  if (reuse_class > loosest) {
+    return fmt::format("class {}, and --reuse allows {} at most", Name(reuse_class), Name(loosest));
+  }
+  return "";
+}
+
+}  // namespace
+
+CandidateReport Judge(const Candidate& candidate, const Asked& asked, const Layer& layer, ReuseClass loosest) {
   CandidateReport report;
   report.donor = candidate.record.donor;
   report.score = candidate.score;
-  report.reuse_class = candidate.leaf == asked.leaf                                          ? ReuseClass::kExact
-                       : NormalizedText(candidate.record.text) == NormalizedText(asked.text) ? ReuseClass::kNormalized
-                                                                                             : ReuseClass::kApproximate;
-  if (report.reuse_class == ReuseClass::kExact) return report;
-  if (candidate.pictures != asked.pictures) {
-    report.refused = "image gate: another picture";
-  } else if (candidate.record.text == asked.text) {
-    // Equal text and pictures, yet another leaf: what stands before the question differs.
-    report.refused = "another conversation before the question";
-  } else if (report.reuse_class > loosest) {
-    report.refused = "class " + std::string(Name(report.reuse_class)) + ", and --reuse allows " +
-                     std::string(Name(loosest)) + " at most";
+  if (layer.modality() != Modality::kImage) {
+    const bool same_question = NormalizedText(candidate.record.text) == NormalizedText(asked.text);
+    report.reuse_class = candidate.leaf == asked.leaf                               ? ReuseClass::kExact
+                         : same_question && candidate.pictures == asked.pictures ? ReuseClass::kNormalized
+                                                                                    : ReuseClass::kApproximate;
+  }
+  if (report.reuse_class != ReuseClass::kExact) {
+    report.refused = RefusedFor(candidate, asked, layer, report.reuse_class, loosest);
   }
   return report;
 }

@@ -1,6 +1,8 @@
 // What the report says of plans and layers.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cache/cache_impl.h"
 
 namespace afterimage {
@@ -72,38 +74,51 @@ void CacheImpl::ReportPlans(const Resolved& resolved, std::span<const Plan> plan
   }
 }
 
+void CacheImpl::ExplainSlot(size_t slot, const Resolved& resolved, std::span<const Plan> plans, bool by_donor,
+                            Report& report) const {
+  const Plan& plan = plans.front();
+  const Choice& choice = resolved.choices[plan.option];
+  LayerReport& layer = report.layers[slot];
+  const auto is_source = [&](const Source& source) { return source.slot == slot; };
+  if (by_donor && std::ranges::any_of(choice.sources, is_source)) {
+    layer.status = LayerStatus::kHit;
+    return;
+  }
+  const auto found = [&](const CandidateReport& candidate) { return candidate.score >= layer.threshold; };
+  const auto first = std::ranges::find_if(layer.candidates, found);
+  if (first == layer.candidates.end()) return;  // as it was: a miss, or not asked
+  layer.status = LayerStatus::kRefused;
+  const auto admitted = [&](const CandidateReport& candidate) { return candidate.refused.empty(); };
+  const bool any = std::ranges::any_of(layer.candidates, admitted);
+  layer.reason = any ? Declined(plan, plans, 0) : first->refused;
+}
+
 void CacheImpl::Explain(const Resolved& resolved, std::span<const Plan> plans, Report& report) const {
   const Plan& plan = plans.front();
   const Option& option = resolved.options[plan.option];
   const Choice& choice = resolved.choices[plan.option];
-  LayerReport& exact_text = report.layers[0];
-  LayerReport& prefix = report.layers[1];
-  LayerReport& fusion = report.layers[2];
-  LayerReport& kv_cache = report.layers[3];
+  LayerReport& prefix = report.layers[slots_.size()];
+  LayerReport& fusion = report.layers[slots_.size() + 1];
+  LayerReport& kv_cache = report.layers[slots_.size() + 2];
 
-  const bool by_donor = plan.n_segments > 0 && choice.candidate.has_value() &&
-                        (plan.option != 0 || (option.equal_donor && Whole(plan, option.state)));
+  const bool whole = option.equal_donor && Whole(plan, option.state);
+  const bool by_donor = !choice.sources.empty() && (plan.option != 0 ? plan.puts_back() : plan.n_segments > 0 && whole);
+  for (size_t i = 0; i < slots_.size(); ++i) ExplainSlot(i, resolved, plans, by_donor, report);
   if (by_donor) {
-    exact_text.status = LayerStatus::kHit;
-    report.provenance = exact_text_->provenance();
-    report.donor = choice.candidate->donor;
-    report.score = choice.candidate->score;
+    const Source& source = choice.sources.front();
+    report.provenance = slots_[source.slot].layer->provenance();
+    report.donor = source.candidate.donor;
+    report.score = source.candidate.score;
     report.substitution = choice.substitution;
-  } else if (!exact_text.candidates.empty()) {
-    exact_text.status = LayerStatus::kRefused;
-    exact_text.reason = Declined(plan, plans, 0);
-    bool admitted = false;
-    for (const CandidateReport& candidate : exact_text.candidates) admitted = admitted || candidate.refused.empty();
-    if (!admitted) exact_text.reason = exact_text.candidates.front().refused;
   }
 
   if (!options_.prefix_layer) {
     prefix.reason = "switched off";
-  } else if (by_donor) {
+  } else if (by_donor && (whole || plan.n_segments == 0)) {
     prefix.reason = "not needed";
   } else if (plan.n_segments > 0) {
     prefix.status = LayerStatus::kHit;
-    report.provenance = CoversPicture(option.state, plan.n_segments) ? "prefix:image" : "prefix:text";
+    if (!by_donor) report.provenance = CoversPicture(option.state, plan.n_segments) ? "prefix:image" : "prefix:text";
   } else if (AllowedSegments(option, {.min_prefix_tokens = options_.min_prefix_tokens}) > 0) {
     prefix.status = LayerStatus::kRefused;
     prefix.reason = Declined(plan, plans, plan.option);
@@ -123,7 +138,7 @@ void CacheImpl::Explain(const Resolved& resolved, std::span<const Plan> plans, R
     fusion.reason = "not needed";
   } else if (!plan.fusion.empty()) {
     fusion.status = LayerStatus::kHit;
-    if (plan.n_segments == 0) report.provenance = "fusion";
+    if (plan.n_segments == 0 && !by_donor) report.provenance = "fusion";
   } else {
     fusion.status = n_held > 0 ? LayerStatus::kRefused : LayerStatus::kMiss;
     if (n_held > 0) fusion.reason = "planner: encoding is predicted to be faster than loading";

@@ -188,6 +188,14 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path, const ImageLimits
 
 }  // namespace
 
+std::shared_ptr<const Image> Image::WithoutPixels(uint32_t width, uint32_t height, const Digest& digest) {
+  std::shared_ptr<Image> image(new Image());
+  image->width_ = width;
+  image->height_ = height;
+  image->digest_ = digest;
+  return image;
+}
+
 ImageResult Image::FromRgb(uint32_t width, uint32_t height, std::vector<uint8_t> rgb) {
   const uint64_t pixels = uint64_t{width} * height;
   if (pixels == 0) return Invalid(fmt::format("A picture of {}x{} has no pixels.", width, height));

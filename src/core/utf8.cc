@@ -73,4 +73,13 @@ std::string Utf8Stream::Finish() {
   return out;
 }
 
+std::string_view FirstCharacters(std::string_view text, size_t n) {
+  size_t end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+    if (begins && n-- == 0) break;
+  }
+  return text.substr(0, end);
+}
+
 }  // namespace afterimage

@@ -5,6 +5,7 @@
 #ifndef AFTERIMAGE_CORE_UTF8_H_
 #define AFTERIMAGE_CORE_UTF8_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ class Utf8Stream {
 };
 
 bool IsValidUtf8(std::string_view bytes);
+
+// The first `n` characters; a character is never cut. Of bytes that are not UTF-8, at most what would be n characters.
+std::string_view FirstCharacters(std::string_view text, size_t n);
 
 }  // namespace afterimage
 

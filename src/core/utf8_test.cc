@@ -38,5 +38,14 @@ TEST(Utf8StreamTest, ValidityIsOfTheWholeText) {
 
 TEST(Utf8StreamTest, AnUnfinishedCharacterIsReplacedAtTheEnd) { EXPECT_EQ(ByteByByte("a\xE2\x82"), "a\uFFFD"); }
 
+TEST(FirstCharacters, NeverCutsOne) {
+  EXPECT_EQ(FirstCharacters("aäb", 2), "aä");
+  EXPECT_EQ(FirstCharacters("aäb", 3), "aäb");
+  EXPECT_EQ(FirstCharacters("aäb", 9), "aäb");
+  EXPECT_EQ(FirstCharacters("äb", 1), "ä");
+  EXPECT_EQ(FirstCharacters("ab", 0), "");
+  EXPECT_EQ(FirstCharacters("", 3), "");
+}
+
 }  // namespace
 }  // namespace afterimage

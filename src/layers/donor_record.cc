@@ -5,11 +5,14 @@
 namespace afterimage {
 
 std::string EncodeDonor(const DonorRecord& record) {
+  nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+  for (const PictureSize& size : record.sizes) sizes.push_back({size.width, size.height});
   const nlohmann::ordered_json json = {{"id", record.donor.id},
                                        {"question", record.donor.question},
                                        {"chunk_text", record.chunk_text},
                                        {"text", record.text},
-                                       {"image_paths", record.donor.image_paths}};
+                                       {"image_paths", record.donor.image_paths},
+                                       {"image_sizes", std::move(sizes)}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -22,6 +25,9 @@ std::optional<DonorRecord> DecodeDonor(std::string_view payload) {
     json.at("chunk_text").get_to(record.chunk_text);
     json.at("text").get_to(record.text);
     json.at("image_paths").get_to(record.donor.image_paths);
+    for (const nlohmann::json& size : json.at("image_sizes")) {
+      record.sizes.push_back({size.at(0).get<uint32_t>(), size.at(1).get<uint32_t>()});
+    }
     return record;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;

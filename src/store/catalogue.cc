@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kApplicationId = 0x41465449;  // "AFTI", at byte 68 of the file
 constexpr size_t kApplicationIdAt = 68;
 constexpr std::string_view kSqliteMagic = "SQLite format 3";
-constexpr int64_t kSchemaVersion = 1;
+constexpr int64_t kSchemaVersion = 2;  // one of an older version is made anew, as a damaged one is
 constexpr const char* kIncompleteKey = "incomplete";
 
 constexpr const char* kSchema = R"(
@@ -32,11 +32,22 @@ constexpr const char* kSchema = R"(
     metadata BLOB NOT NULL, row_check INTEGER NOT NULL);
   CREATE TABLE requests (
     id INTEGER PRIMARY KEY AUTOINCREMENT, tenant BLOB NOT NULL, compatibility BLOB NOT NULL, text_key BLOB NOT NULL,
-    pictures BLOB NOT NULL, leaf BLOB NOT NULL, payload BLOB NOT NULL, created_ns INTEGER NOT NULL,
-    row_check INTEGER NOT NULL);
+    pictures BLOB NOT NULL, leaf BLOB NOT NULL, payload BLOB NOT NULL, vectors BLOB NOT NULL,
+    created_ns INTEGER NOT NULL, row_check INTEGER NOT NULL);
   CREATE INDEX requests_by_key ON requests (tenant, compatibility, text_key);
   CREATE INDEX requests_by_pictures ON requests (tenant, compatibility, text_key, pictures);
   CREATE INDEX requests_by_leaf ON requests (leaf);
+  CREATE TABLE vectors (
+    ref BLOB PRIMARY KEY NOT NULL, layer BLOB NOT NULL, vector BLOB NOT NULL, row_check INTEGER NOT NULL);
+  CREATE TABLE request_vectors (request INTEGER NOT NULL, ref BLOB NOT NULL);
+  CREATE INDEX request_vectors_by_ref ON request_vectors (ref, request);
+  CREATE INDEX request_vectors_by_request ON request_vectors (request);
+  CREATE TRIGGER request_deleted AFTER DELETE ON requests BEGIN
+    DELETE FROM request_vectors WHERE request=OLD.id;
+  END;
+  CREATE TRIGGER request_vector_deleted AFTER DELETE ON request_vectors BEGIN
+    DELETE FROM vectors WHERE ref=OLD.ref AND NOT EXISTS (SELECT 1 FROM request_vectors WHERE ref=OLD.ref);
+  END;
   CREATE TABLE rates (
     key BLOB PRIMARY KEY NOT NULL, n REAL NOT NULL, x REAL NOT NULL, y REAL NOT NULL, xx REAL NOT NULL,
     xy REAL NOT NULL);
@@ -49,7 +60,8 @@ constexpr const char* kSelectChunks =
     "rowid"
     " FROM chunks";
 constexpr const char* kSelectRequests =
-    "SELECT id, tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check FROM requests";
+    "SELECT id, tenant, compatibility, text_key, pictures, leaf, payload, vectors, created_ns, row_check FROM requests";
+constexpr const char* kSelectVectors = "SELECT ref, layer, vector, row_check FROM vectors";
 
 // XXH3 over fields, each string with its length.
 class RowCheck {
@@ -108,7 +120,11 @@ int64_t CheckOf(const ChunkRow& row) {
 int64_t CheckOf(const RequestRow& row) {
   RowCheck check;
   check.Add(row.tenant).Add(row.compatibility).Add(row.text_key).Add(Packed(row.pictures)).Add(row.leaf);
-  return check.Add(row.payload).Add(row.created_ns).Finish();
+  return check.Add(row.payload).Add(Packed(row.vectors)).Add(row.created_ns).Finish();
+}
+
+int64_t CheckOf(const VectorRow& row) {
+  return RowCheck().Add(row.ref).Add(row.layer).Add(Packed(row.values)).Finish();
 }
 
 ChunkRow ChunkAt(const SqliteStatement& s) {
@@ -145,7 +161,18 @@ RequestRow RequestAt(const SqliteStatement& s) {
   row.pictures = Unpacked<Digest>(s.Text(4));
   row.leaf = s.DigestAt(5);
   row.payload = s.Text(6);
-  row.created_ns = s.Integer(7);
+  row.vectors = Unpacked<VectorRef>(s.Text(7));
+  row.created_ns = s.Integer(8);
+  return row;
+}
+
+std::string Packed(const VectorRef& ref) { return Packed(std::vector<VectorRef>{ref}); }
+
+std::optional<VectorRow> TakeVector(const SqliteStatement& s) {
+  const std::vector<VectorRef> ref = Unpacked<VectorRef>(s.Text(0));
+  if (ref.size() != 1) return std::nullopt;
+  VectorRow row = {ref.front(), s.Text(1), Unpacked<float>(s.Text(2))};
+  if (CheckOf(row) != s.Integer(3)) return std::nullopt;
   return row;
 }
 
@@ -173,11 +200,13 @@ Status CheckSchema(SqliteDatabase& database, const std::string& path, const Cata
                           (options.incomplete ? ";INSERT INTO meta VALUES (CAST('incomplete' AS BLOB), '1')" : ""));
     });
   }
+  constexpr int64_t kTables = 6;
   const Result<int64_t> n_ours = database.Number(
-      "SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('chunks', 'requests', 'rates', 'meta')");
+      "SELECT count(*) FROM sqlite_master WHERE type='table' AND name IN ('chunks', 'requests', 'vectors', "
+      "'request_vectors', 'rates', 'meta')");
   if (!n_ours.ok()) return n_ours.error();
   if (*application != kApplicationId) {
-    if (*n_ours == 4) return Error{Errc::kCorrupt, path + " has lost its mark"};
+    if (*n_ours == kTables) return Error{Errc::kCorrupt, path + " has lost its mark"};
     return Error{Errc::kInvalidArgument,
                  path + " is a database, but not a catalogue of afterimage: choose another folder"};
   }
@@ -186,24 +215,26 @@ Status CheckSchema(SqliteDatabase& database, const std::string& path, const Cata
                                          ", and this build reads only version " + std::to_string(kSchemaVersion) +
                                          ": use a newer afterimage, or another folder"};
   }
-  if (*version != kSchemaVersion || *n_ours != 4) return Error{Errc::kCorrupt, path + " has lost its tables"};
+  if (*version != kSchemaVersion || *n_ours != kTables) return Error{Errc::kCorrupt, path + " has lost its tables"};
   return {};
 }
 
 }  // namespace
 
 bool CatalogueBatch::empty() const {
-  return deleted.empty() && chunks.empty() && touched.empty() && requests.empty() && rates.empty();
+  return deleted.empty() && chunks.empty() && touched.empty() && vectors.empty() && requests.empty() && rates.empty();
 }
 
 struct Catalogue::Impl {
   struct Writer {
     std::unique_ptr<SqliteDatabase> database;
-    SqliteStatement insert_chunk, delete_chunk, delete_row, delete_requests, touch, insert_request, put_rate, put_meta;
+    SqliteStatement insert_chunk, delete_chunk, delete_row, delete_requests, touch, insert_vector, insert_request,
+        link_vector, put_rate, put_meta;
   };
   struct Reader {
     std::unique_ptr<SqliteDatabase> database;
-    SqliteStatement chunks, requests, find_requests, find_others, find_rate, rates, find_meta;
+    SqliteStatement chunks, requests, find_requests, find_others, find_by_vector, find_others_by_vector, vectors,
+        vectors_of, find_rate, rates, find_meta;
   };
 
   std::string path;
@@ -224,11 +255,17 @@ struct Catalogue::Impl {
 
   Status PrepareReader() {
     const std::string by_key = std::string(kSelectRequests) + " WHERE tenant=?1 AND compatibility=?2 AND text_key=?3";
-    const std::array<std::pair<SqliteStatement*, std::string>, 7> statements = {{
+    const std::string by_vector =
+        std::string(kSelectRequests) + " WHERE id IN (SELECT request FROM request_vectors WHERE ref=?1)";
+    const std::array<std::pair<SqliteStatement*, std::string>, 11> statements = {{
         {&reader.chunks, kSelectChunks},
         {&reader.requests, std::string(kSelectRequests) + " ORDER BY id"},
         {&reader.find_requests, by_key + " AND pictures=?4 ORDER BY id DESC LIMIT ?5"},
         {&reader.find_others, by_key + " AND pictures<>?4 ORDER BY id DESC LIMIT ?5"},
+        {&reader.find_by_vector, by_vector + " AND pictures=?2 ORDER BY id DESC LIMIT ?3"},
+        {&reader.find_others_by_vector, by_vector + " AND pictures<>?2 ORDER BY id DESC LIMIT ?3"},
+        {&reader.vectors, std::string(kSelectVectors) + " ORDER BY rowid"},
+        {&reader.vectors_of, std::string(kSelectVectors) + " WHERE ref>=?1 AND ref<=?2 ORDER BY rowid"},
         {&reader.find_rate, "SELECT key, n, x, y, xx, xy FROM rates WHERE key=?1"},
         {&reader.rates, "SELECT key, n, x, y, xx, xy FROM rates ORDER BY key"},
         {&reader.find_meta, "SELECT value FROM meta WHERE key=?1"},
@@ -237,15 +274,17 @@ struct Catalogue::Impl {
   }
 
   Status PrepareWriter() {
-    const std::array<std::pair<SqliteStatement*, std::string>, 8> statements = {{
+    const std::array<std::pair<SqliteStatement*, std::string>, 10> statements = {{
         {&writer.insert_chunk, "INSERT OR REPLACE INTO chunks VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
         {&writer.delete_chunk, "DELETE FROM chunks WHERE id=?"},
         {&writer.delete_row, "DELETE FROM chunks WHERE rowid=?"},
         {&writer.delete_requests, "DELETE FROM requests WHERE leaf=?"},
         {&writer.touch, "UPDATE chunks SET used_ns=?2, hits=?3 WHERE id=?1"},
         {&writer.insert_request,
-         "INSERT INTO requests (tenant, compatibility, text_key, pictures, leaf, payload, created_ns, row_check)"
-         " VALUES (?,?,?,?,?,?,?,?)"},
+         "INSERT INTO requests (tenant, compatibility, text_key, pictures, leaf, payload, vectors, created_ns,"
+         " row_check) VALUES (?,?,?,?,?,?,?,?,?)"},
+        {&writer.insert_vector, "INSERT OR IGNORE INTO vectors VALUES (?,?,?,?)"},
+        {&writer.link_vector, "INSERT INTO request_vectors VALUES ((SELECT max(id) FROM requests), ?)"},
         {&writer.put_rate, "INSERT OR REPLACE INTO rates VALUES (?,?,?,?,?,?)"},
         {&writer.put_meta, "INSERT OR REPLACE INTO meta VALUES (?,?)"},
     }};
@@ -272,9 +311,23 @@ struct Catalogue::Impl {
 
   Status Insert(const RequestRow& row) {
     const std::string pictures = Packed(row.pictures);
-    writer.insert_request.Bind(row.tenant, row.compatibility, row.text_key, pictures, row.leaf, row.payload,
+    const std::string vectors = Packed(row.vectors);
+    writer.insert_request.Bind(row.tenant, row.compatibility, row.text_key, pictures, row.leaf, row.payload, vectors,
                                row.created_ns, CheckOf(row));
-    return writer.insert_request.Run();
+    Status status = writer.insert_request.Run();
+    for (size_t i = 0; i < row.vectors.size() && status.ok(); ++i) {
+      const std::string ref = Packed(row.vectors[i]);
+      writer.link_vector.Bind(ref);
+      status = writer.link_vector.Run();
+    }
+    return status;
+  }
+
+  Status Insert(const VectorRow& row) {
+    const std::string ref = Packed(row.ref);
+    const std::string values = Packed(row.values);
+    writer.insert_vector.Bind(ref, row.layer, values, CheckOf(row));
+    return writer.insert_vector.Run();
   }
 
   Status Apply(const CatalogueBatch& batch) {
@@ -293,6 +346,7 @@ struct Catalogue::Impl {
       writer.touch.Bind(touch.id, touch.used_ns, touch.hits);
       return writer.touch.Run();
     });
+    each(batch.vectors, [&](const VectorRow& row) { return Insert(row); });
     each(batch.requests, [&](const RequestRow& row) { return Insert(row); });
     each(batch.rates, [&](const Rate& rate) {
       writer.put_rate.Bind(rate.key, rate.n, rate.x, rate.y, rate.xx, rate.xy);
@@ -323,9 +377,31 @@ struct Catalogue::Impl {
     }
   }
 
+  // The requests of two statements: those with these pictures, and those with others.
+  template <typename BindTo, typename IsAskedFor>
+  Result<std::vector<RequestRow>> FindPicturesFirst(SqliteStatement& same, SqliteStatement& others,
+                                                    const std::vector<Digest>& pictures, size_t limit,
+                                                    const BindTo& bind, const IsAskedFor& is_asked_for) {
+    const std::lock_guard lock(read_mutex);
+    std::vector<RequestRow> found;
+    for (SqliteStatement* statement : {&same, &others}) {
+      if (found.size() >= limit) break;
+      bind(*statement, limit - found.size());
+      Result<std::vector<RequestRow>> rows = Collect<RequestRow>(*statement, [&](const SqliteStatement& s) {
+        std::optional<RequestRow> row = TakeRequest(s);
+        // What a damaged index leads to may be a sound row of another key.
+        const bool asked_for = row && is_asked_for(*row) && (row->pictures == pictures) == (statement == &same);
+        return asked_for ? row : std::nullopt;
+      });
+      if (!rows.ok()) return rows.error();
+      found.insert(found.end(), std::move_iterator(rows->begin()), std::move_iterator(rows->end()));
+    }
+    return found;
+  }
+
   static std::optional<RequestRow> TakeRequest(const SqliteStatement& s) {
     RequestRow row = RequestAt(s);
-    if (CheckOf(row) != s.Integer(8)) return std::nullopt;
+    if (CheckOf(row) != s.Integer(9)) return std::nullopt;
     return row;
   }
 };
@@ -417,29 +493,46 @@ Status Catalogue::Commit(const CatalogueBatch& batch) {
 Result<std::vector<RequestRow>> Catalogue::FindRequests(const std::string& tenant, const Digest& compatibility,
                                                         const std::string& text_key,
                                                         const std::vector<Digest>& pictures, size_t limit) {
-  const std::lock_guard lock(impl_->read_mutex);
-  std::vector<RequestRow> found;
   const std::string packed = Packed(pictures);  // bound, not copied
-  for (SqliteStatement* statement : {&impl_->reader.find_requests, &impl_->reader.find_others}) {
-    if (found.size() >= limit) break;
-    const bool same_pictures = statement == &impl_->reader.find_requests;
-    statement->Bind(tenant, compatibility, text_key, packed, static_cast<int64_t>(limit - found.size()));
-    Result<std::vector<RequestRow>> rows = impl_->Collect<RequestRow>(*statement, [&](const SqliteStatement& s) {
-      std::optional<RequestRow> row = Impl::TakeRequest(s);
-      // What a damaged index leads to may be a sound row of another key.
-      const bool asked_for = row && row->tenant == tenant && row->compatibility == compatibility &&
-                             row->text_key == text_key && (row->pictures == pictures) == same_pictures;
-      return asked_for ? row : std::nullopt;
-    });
-    if (!rows.ok()) return rows.error();
-    found.insert(found.end(), std::move_iterator(rows->begin()), std::move_iterator(rows->end()));
-  }
-  return found;
+  return impl_->FindPicturesFirst(
+      impl_->reader.find_requests, impl_->reader.find_others, pictures, limit,
+      [&](SqliteStatement& statement, size_t n) {
+        statement.Bind(tenant, compatibility, text_key, packed, static_cast<int64_t>(n));
+      },
+      [&](const RequestRow& row) {
+        return row.tenant == tenant && row.compatibility == compatibility && row.text_key == text_key;
+      });
+}
+
+Result<std::vector<RequestRow>> Catalogue::FindRequests(const VectorRef& vector, const std::vector<Digest>& pictures,
+                                                        size_t limit) {
+  const std::string packed = Packed(pictures);
+  const std::string ref = Packed(vector);
+  return impl_->FindPicturesFirst(
+      impl_->reader.find_by_vector, impl_->reader.find_others_by_vector, pictures, limit,
+      [&](SqliteStatement& statement, size_t n) { statement.Bind(ref, packed, static_cast<int64_t>(n)); },
+      [&](const RequestRow& row) { return std::ranges::find(row.vectors, vector) != row.vectors.end(); });
 }
 
 Result<std::vector<RequestRow>> Catalogue::LoadRequests() {
   const std::lock_guard lock(impl_->read_mutex);
   return impl_->Collect<RequestRow>(impl_->reader.requests, Impl::TakeRequest);
+}
+
+Result<std::vector<VectorRow>> Catalogue::LoadVectors() {
+  const std::lock_guard lock(impl_->read_mutex);
+  return impl_->Collect<VectorRow>(impl_->reader.vectors, TakeVector);
+}
+
+Result<std::vector<VectorRow>> Catalogue::LoadVectors(const Digest& space) {
+  const std::lock_guard lock(impl_->read_mutex);
+  VectorRef first = {space, {}};
+  VectorRef last = {space, {}};
+  last.key.bytes.fill(0xFF);
+  const std::string from = Packed(first);
+  const std::string to = Packed(last);
+  impl_->reader.vectors_of.Bind(from, to);
+  return impl_->Collect<VectorRow>(impl_->reader.vectors_of, TakeVector);
 }
 
 Result<std::optional<Rate>> Catalogue::FindRate(const std::string& key) {

@@ -1,7 +1,8 @@
 // Catalogue: what a store holds, in one SQLite file; the single source of truth about a folder.
 //
-// Tables: chunks (one row per chunk file), requests (one row per answered request), rates (what was measured, for the
-// planner), meta (small facts). Every chunk and request row carries a check over what never changes in it: SQLite has
+// Tables: chunks (one row per chunk file), requests (one row per answered request), vectors (one row per text or picture
+// a layer has a vector of; it goes with the last request that refers to it), rates (what was measured, for the planner),
+// meta (small facts). Every chunk, request and vector row carries a check over what never changes in it: SQLite has
 // no checksums of its own, and a flipped bit in an answer must not become an answer. A row that fails it is not given
 // out, and counted.
 //
@@ -38,6 +39,21 @@ struct ChunkRow {
   std::string metadata;
 };
 
+// Which vector: the space it is compared in (layer, encoder, dimension, model and tenant: whatever must be equal), and
+// what it was made of.
+struct VectorRef {
+  Digest space;
+  Digest key;
+  bool operator==(const VectorRef&) const = default;
+};
+
+struct VectorRow {
+  VectorRef ref;
+  std::string layer;  // for people
+  std::vector<float> values;
+  bool operator==(const VectorRow&) const = default;
+};
+
 struct RequestRow {
   int64_t id = 0;  // given by Commit; grows with time
   std::string tenant;
@@ -46,6 +62,7 @@ struct RequestRow {
   std::vector<Digest> pictures;
   Digest leaf;          // the chunk of the prompt's last segment; the row is deleted with it
   std::string payload;  // JSON; the catalogue does not look into it
+  std::vector<VectorRef> vectors;
   int64_t created_ns = 0;
   bool operator==(const RequestRow&) const = default;
 };
@@ -72,6 +89,7 @@ struct CatalogueBatch {
   std::vector<Digest> deleted;   // chunks, and the requests whose leaf they are; absent ones are fine
   std::vector<ChunkRow> chunks;  // inserted, or replaced
   std::vector<Touch> touched;
+  std::vector<VectorRow> vectors;  // those not there yet
   std::vector<RequestRow> requests;
   std::vector<Rate> rates;
 
@@ -122,8 +140,15 @@ class Catalogue {
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
                                                const std::string& text_key, const std::vector<Digest>& pictures = {},
                                                size_t limit = kNoLimit);
+  // Those that refer to the vector, in the same order.
+  Result<std::vector<RequestRow>> FindRequests(const VectorRef& vector, const std::vector<Digest>& pictures = {},
+                                               size_t limit = kNoLimit);
   // All, the oldest first.
   Result<std::vector<RequestRow>> LoadRequests();
+
+  // All of a space, or all there are.
+  Result<std::vector<VectorRow>> LoadVectors(const Digest& space);
+  Result<std::vector<VectorRow>> LoadVectors();
 
   Result<std::optional<Rate>> FindRate(const std::string& key);
   Result<std::vector<Rate>> LoadRates();

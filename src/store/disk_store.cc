@@ -171,14 +171,14 @@ StoreStats DiskStore::stats() const {
   return stats;
 }
 
-Status DiskStore::PutRequest(RequestRow row) {
+Status DiskStore::PutRequest(RequestRow row, std::vector<VectorRow> vectors) {
   if (options_.read_only) return ReadOnlyError();
   {
     const std::lock_guard lock(mutex_);
     row.id = 0;
     row.created_ns = NowNs();
     queued_requests_.push_back(row);
-    queue_.emplace_back(std::move(row));
+    queue_.emplace_back(QueuedRequest{std::move(row), std::move(vectors)});
     ++accepted_;
   }
   work_.notify_one();
@@ -188,19 +188,33 @@ Status DiskStore::PutRequest(RequestRow row) {
 Result<std::vector<RequestRow>> DiskStore::FindRequests(const std::string& tenant, const Digest& compatibility,
                                                         const std::string& text_key,
                                                         const std::vector<Digest>& pictures, size_t limit) {
+  return FindWithQueued(
+      [&](const RequestRow& row) {
+        return row.text_key == text_key && row.compatibility == compatibility && row.tenant == tenant;
+      },
+      [&] { return catalogue_->FindRequests(tenant, compatibility, text_key, pictures, limit); }, pictures, limit);
+}
+
+Result<std::vector<RequestRow>> DiskStore::FindRequests(const VectorRef& vector, const std::vector<Digest>& pictures,
+                                                        size_t limit) {
+  return FindWithQueued(
+      [&](const RequestRow& row) { return std::ranges::find(row.vectors, vector) != row.vectors.end(); },
+      [&] { return catalogue_->FindRequests(vector, pictures, limit); }, pictures, limit);
+}
+
+Result<std::vector<RequestRow>> DiskStore::FindWithQueued(
+    const std::function<bool(const RequestRow&)>& asked_for,
+    const std::function<Result<std::vector<RequestRow>>()>& find, const std::vector<Digest>& pictures, size_t limit) {
   std::vector<RequestRow> found;
   uint64_t n_mended = 0;
   {
     const std::lock_guard lock(mutex_);
     n_mended = n_mended_;
     for (auto row = queued_requests_.rbegin(); row != queued_requests_.rend(); ++row) {
-      if (row->text_key == text_key && row->compatibility == compatibility && row->tenant == tenant) {
-        found.push_back(*row);
-      }
+      if (asked_for(*row)) found.push_back(*row);
     }
   }
-  Result<std::vector<RequestRow>> committed =
-      catalogue_->FindRequests(tenant, compatibility, text_key, pictures, limit);
+  Result<std::vector<RequestRow>> committed = find();
   if (!committed.ok()) {
     if (options_.read_only || committed.error().code != Errc::kCorrupt) return committed.error();
     const std::lock_guard lock(mutex_);

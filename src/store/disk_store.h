@@ -76,13 +76,16 @@ class DiskStore final : public ChunkStore {
   Status Flush() override;
   StoreStats stats() const override;
 
-  // Queues a request row; it is committed with its leaf or after it, and dropped if the leaf is not held by then. So
-  // put the leaf first. `created_ns` is filled in. Errors: kUnsupported (read-only).
-  Status PutRequest(RequestRow row);
+  // Queues a request row, and those of its vectors that may not be there yet; it is committed with its leaf or after
+  // it, and dropped if the leaf is not held by then. So put the leaf first. `created_ns` is filled in.
+  // Errors: kUnsupported (read-only).
+  Status PutRequest(RequestRow row, std::vector<VectorRow> vectors = {});
   // As Catalogue::FindRequests, with what is still queued. Rows that are still queued have no id. Errors: kIo, kBusy,
   // kCorrupt (read-only; otherwise a damaged catalogue has no rows, and is being replaced).
   Result<std::vector<RequestRow>> FindRequests(const std::string& tenant, const Digest& compatibility,
                                                const std::string& text_key, const std::vector<Digest>& pictures = {},
+                                               size_t limit = Catalogue::kNoLimit);
+  Result<std::vector<RequestRow>> FindRequests(const VectorRef& vector, const std::vector<Digest>& pictures = {},
                                                size_t limit = Catalogue::kNoLimit);
   // Errors: kUnsupported (read-only).
   Status PutRate(Rate rate);
@@ -108,13 +111,17 @@ class DiskStore final : public ChunkStore {
   struct QueuedMend {
     uint64_t n_mended = 0;
   };
-  using Work = std::variant<QueuedChunk, QueuedErase, QueuedMend, RequestRow, Rate>;
+  struct QueuedRequest {
+    RequestRow row;
+    std::vector<VectorRow> vectors;
+  };
+  using Work = std::variant<QueuedChunk, QueuedErase, QueuedMend, QueuedRequest, Rate>;
 
   // What one turn of the writer is about.
   struct Group {
     std::vector<QueuedChunk> chunks;
     std::vector<QueuedErase> erased;  // by the caller, by eviction, or to be replaced
-    std::vector<RequestRow> requests;
+    std::vector<QueuedRequest> requests;
     std::vector<Rate> rates;
     bool mend = false;
     uint64_t bytes = 0;    // of the chunks, in the queue
@@ -133,6 +140,10 @@ class DiskStore final : public ChunkStore {
   Status MatchFiles(const std::vector<ChunkRow>& rows);
   Status MendCatalogue();
   Result<std::optional<ChunkRow>> RowFromFile(ChunkHeader::Kind kind, const Digest& id);
+  // What `find` finds in the catalogue, with those queued rows that are `asked_for`.
+  Result<std::vector<RequestRow>> FindWithQueued(const std::function<bool(const RequestRow&)>& asked_for,
+                                                 const std::function<Result<std::vector<RequestRow>>()>& find,
+                                                 const std::vector<Digest>& pictures, size_t limit);
   int64_t NowNs() const { return clock_.Now().count() + clock_offset_ns_; }
   EvictionLimits limits() const { return {options_.max_bytes, options_.max_blocks}; }
   void Quarantine(const Digest& id, uint64_t generation);

@@ -49,7 +49,7 @@ DiskStore::Group DiskStore::TakeGroup() {
       },
       [&](QueuedErase& erase) { group.erased.push_back(erase); },
       [&](const QueuedMend& mend) { group.mend = group.mend || mend.n_mended == n_mended_; },
-      [&](RequestRow& row) { group.requests.push_back(std::move(row)); },
+      [&](QueuedRequest& request) { group.requests.push_back(std::move(request)); },
       [&](Rate& rate) { group.rates.push_back(std::move(rate)); },
   };
   while (!queue_.empty() && group.bytes < kGroupBytes) {
@@ -161,7 +161,8 @@ void DiskStore::WriteFiles(Group& group) {
   }
 }
 
-// One transaction: the rows of the chunks, the uses counted since the last, the requests and the rates.
+// One transaction: the rows of the chunks, the uses counted since the last, the requests with their vectors, and
+// the rates.
 Status DiskStore::Commit(Group& group) {
   CatalogueBatch batch;
   {
@@ -190,9 +191,11 @@ Status DiskStore::Commit(Group& group) {
         batch.touched.push_back({id, held->used_ns, held->hits});
       }
     }
-    for (const RequestRow& row : group.requests) {
-      const HeldChunk* leaf = table_.Find(row.leaf);
-      if (leaf != nullptr && (leaf->bytes == nullptr || written.contains(row.leaf))) batch.requests.push_back(row);
+    for (const QueuedRequest& request : group.requests) {
+      const HeldChunk* leaf = table_.Find(request.row.leaf);
+      if (leaf == nullptr || (leaf->bytes != nullptr && !written.contains(request.row.leaf))) continue;
+      batch.requests.push_back(request.row);
+      batch.vectors.insert(batch.vectors.end(), request.vectors.begin(), request.vectors.end());
     }
   }
   batch.rates = group.rates;

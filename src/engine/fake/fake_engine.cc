@@ -59,7 +59,11 @@ class FakePrompt : public Prompt {
   bool has_output(size_t segment) const { return !output_[segment].empty(); }
   void set_output(size_t segment, std::vector<float> output) { output_[segment] = std::move(output); }
 
-  // The "encoder": a few numbers per token out of the picture's digest.
+  bool CanEncode(size_t segment) const {
+    return has_output(segment) || images_[static_cast<size_t>(segments()[segment].image)]->has_pixels();
+  }
+
+  // The "encoder": a few numbers per token out of the picture's digest. REQUIRES: CanEncode.
   const std::vector<float>& Output(size_t segment) {
     std::vector<float>& output = output_[segment];
     if (output.empty()) {
@@ -88,6 +92,7 @@ class FakeFusion : public FusionProvider {
   Result<std::vector<NamedTensor>> Capture(Prompt& prompt, size_t segment) override {
     if (!IsPicture(prompt, segment)) return Error{Errc::kInvalidArgument, "the segment is not a picture"};
     auto& ours = static_cast<FakePrompt&>(prompt);
+    if (!ours.CanEncode(segment)) return Error{Errc::kInvalidArgument, "a picture without pixels cannot be encoded"};
     if (!ours.has_output(segment)) clock_.AdvanceMs(costs_.encode_ms_per_image);
     std::vector<NamedTensor> tensors;
     tensors.push_back({"output", ShapeOf(prompt, segment), ours.Output(segment)});
@@ -162,6 +167,12 @@ class FakeSequence : public Sequence {
       if (segment.kind == Segment::Kind::kImage) {
         if (prompt_.has_output(n_done_)) {
           ++stats_.images_put_back;
+        } else if (!prompt_.CanEncode(n_done_)) {
+          n_done_ = 0;
+          rows_.clear();
+          attended_ = 0;
+          stats_ = {};
+          return Error{Errc::kInvalidArgument, "a picture without pixels cannot be encoded"};
         } else {
           ++stats_.images_encoded;
           step.encode_ms = options_.costs.encode_ms_per_image;

@@ -221,6 +221,9 @@ Result<std::span<const float>> LlamaPrompt::EncoderOutput(size_t segment) {
 
 Result<mtmd::input_chunks_ptr> LlamaPrompt::TokenizeWithPixels() const {
   if (!runtime_.vision()) return Error{Errc::kUnsupported, "a text model has no pictures"};
+  if (!std::ranges::all_of(images_, &Image::has_pixels)) {
+    return Error{Errc::kInvalidArgument, "a picture of which only the digest is known cannot be encoded"};
+  }
   return runtime_.Tokenize(text_, images_, /*with_pixels=*/true);
 }
 

@@ -1,8 +1,8 @@
 // TextEncoder: turns a text into a unit vector; texts of like meaning get vectors of high cosine.
 //
 // Thread safety: all methods may be called from any thread.
-#ifndef AFTERIMAGE_EMBED_TEXT_ENCODER_H_
-#define AFTERIMAGE_EMBED_TEXT_ENCODER_H_
+#ifndef AFTERIMAGE_TEXT_ENCODER_H_
+#define AFTERIMAGE_TEXT_ENCODER_H_
 
 #include <string>
 #include <string_view>
@@ -25,4 +25,4 @@ class TextEncoder {
 
 }  // namespace afterimage
 
-#endif  // AFTERIMAGE_EMBED_TEXT_ENCODER_H_
+#endif  // AFTERIMAGE_TEXT_ENCODER_H_
