@@ -1,11 +1,11 @@
-# The library as other projects link it: one shared object, libafterimage.so, with the rooms and llama.cpp inside, the
-# headers of include/afterimage, and a package for find_package(afterimage). Nothing of llama.cpp is visible from
-# outside, so a program may bring a llama.cpp of its own.
+# The library as other projects link it: one shared object, libafterimage.so, with the rooms, llama.cpp and FAISS
+# inside, the headers of include/afterimage, and a package for find_package(afterimage). Nothing of llama.cpp or FAISS
+# is visible from outside, so a program may bring its own.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 add_library(afterimage_library SHARED)
-foreach(room core store engine engine_llama layers cache)
+foreach(room core store index embed engine engine_llama layers cache)
   target_sources(afterimage_library PRIVATE $<TARGET_OBJECTS:afterimage_${room}>)
   get_target_property(link afterimage_${room} AFTERIMAGE_LINK)
   target_link_libraries(afterimage_library PRIVATE ${link})
@@ -17,7 +17,7 @@ target_compile_features(afterimage_library INTERFACE cxx_std_20)
 target_include_directories(afterimage_library INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>"
                            "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_options(afterimage_library PRIVATE
-                    "LINKER:--exclude-libs,libllama.a:libmtmd.a:libggml.a:libggml-base.a:libggml-cpu.a:libvendor-hash.a")
+                    "LINKER:--exclude-libs,libllama.a:libmtmd.a:libggml.a:libggml-base.a:libggml-cpu.a:libvendor-hash.a:libfaiss.a")
 
 install(TARGETS afterimage_library EXPORT afterimage LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS afterimage RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
