@@ -8,108 +8,23 @@
 #include <fstream>
 #include <thread>
 
-#include "cache/cache_impl.h"
-#include "engine/fake/fake_engine.h"
-#include "testing/engine_runs.h"
-#include "testing/fault_file_system.h"
-#include "testing/manual_clock.h"
-#include "testing/temporary_folder.h"
+#include "cache/cache_fixture.h"
 
 namespace afterimage {
 namespace {
-
-class CacheTest : public testing::Test {
- protected:
-  CacheTest() {
-    fake_.context_tokens = 2048;
-    engine_ = NewFakeEngine(fake_, clock_);
-    options_.folder = folder_ / "cache";
-    options_.durability = Durability::kProcess;
-    options_.memory_bytes = 0;
-  }
-
-  void Open() {
-    cache_.reset();
-    Result<std::unique_ptr<Cache>> cache = TryOpen();
-    ASSERT_TRUE(cache.ok()) << cache.error().message;
-    cache_ = std::move(*cache);
-  }
-  Result<std::unique_ptr<Cache>> TryOpen() { return CacheImpl::Open(options_, *engine_, {clock_, clock_, files_}); }
-
-  static Query MakeQuery(const std::string& question, const std::vector<uint32_t>& pictures = {1}) {
-    Query query;
-    std::vector<std::shared_ptr<const Image>> images;
-    for (const uint32_t seed : pictures) {
-      images.push_back(NoisePicture(seed));
-      query.image_paths.push_back("picture" + std::to_string(seed) + ".png");
-    }
-    query.request = Ask(std::move(images), question);
-    query.request.sampling.max_tokens = 8;
-    query.id = question;
-    return query;
-  }
-
-  // Served by the cache, and checked against an engine without one.
-  Report Serve(const Query& query) {
-    const Result<Served> served = cache_->Serve(query, nullptr);
-    EXPECT_TRUE(served.ok()) << served.error().message;
-    if (!served.ok()) return {};
-    if (served->report.substitution.empty()) {
-      EXPECT_EQ(served->answer.tokens, Cold(query).answer.tokens) << "the cache changed an answer";
-    }
-    EXPECT_EQ(served->report.stats.tokens_reused + served->report.stats.tokens_computed, served->report.prompt_tokens);
-    last_ = *served;
-    return served->report;
-  }
-  Report Serve(const std::string& question, const std::vector<uint32_t>& pictures = {1}) {
-    return Serve(MakeQuery(question, pictures));
-  }
-
-  Outcome Cold(const Query& query) {
-    ManualClock clock;
-    return RunRequest(*NewFakeEngine(fake_, clock), query.request);
-  }
-
-  static std::string StatusLine(const Report& report) {
-    std::string line;
-    for (const LayerReport& layer : report.layers) {
-      line += (line.empty() ? "" : " ") + layer.key + "=" + std::string(Name(layer.status));
-    }
-    return line;
-  }
-
-  std::vector<std::string> ChunkFiles() const {
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(options_.folder)) {
-      const std::string extension = entry.path().extension().string();
-      if (extension == ".kv" || extension == ".fusion") files.push_back(entry.path().string());
-    }
-    std::ranges::sort(files);
-    return files;
-  }
-
-  TemporaryFolder folder_;
-  ManualClock clock_;
-  FaultFileSystem files_{PosixFileSystem()};
-  FakeOptions fake_;
-  std::unique_ptr<Engine> engine_;
-  CacheOptions options_;
-  std::unique_ptr<Cache> cache_;
-  Served last_;
-};
 
 TEST_F(CacheTest, TheFirstRequestIsColdAndTheSecondAnExactHit) {
   Open();
   const Report cold = Serve("What is it?");
   EXPECT_EQ(cold.reuse_class, ReuseClass::kCold);
-  EXPECT_EQ(StatusLine(cold), "exact_text=miss prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(cold), "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
   EXPECT_EQ(cold.provenance, "");
   EXPECT_EQ(cold.stats.images_encoded, 1);
   EXPECT_GT(cold.bytes_stored, 0u);
 
   const Report hit = Serve("What is it?");
   EXPECT_EQ(hit.reuse_class, ReuseClass::kExact);
-  EXPECT_EQ(StatusLine(hit), "exact_text=hit prefix=skip fusion=skip kv_cache=hit");
+  EXPECT_EQ(StatusLine(hit), "exact_text=hit semantic_text=skip prefix=skip fusion=skip kv_cache=hit");
   EXPECT_EQ(hit.provenance, "text:exact");
   EXPECT_EQ(hit.stats.tokens_computed, 0);
   EXPECT_EQ(hit.stats.images_encoded, 0);
@@ -148,7 +63,7 @@ TEST_F(CacheTest, ANewQuestionOnAStoredPictureComputesOnlyItsOwnTokens) {
   const Report hit = Serve("Is it red?");
   EXPECT_EQ(hit.reuse_class, ReuseClass::kExact);
   EXPECT_EQ(hit.provenance, "prefix:image");
-  EXPECT_EQ(StatusLine(hit), "exact_text=miss prefix=hit fusion=skip kv_cache=hit");
+  EXPECT_EQ(StatusLine(hit), "exact_text=miss semantic_text=skip prefix=hit fusion=skip kv_cache=hit");
   EXPECT_EQ(hit.stats.images_encoded, 0);
   const std::unique_ptr<Prompt> prompt = engine_->Prepare(MakeQuery("Is it red?").request).value();
   EXPECT_EQ(hit.stats.tokens_reused, prompt->n_tokens_before(2)) << "up to and with the picture";
@@ -159,7 +74,7 @@ TEST_F(CacheTest, TheSameQuestionOnAnotherPictureIsRefusedAndTheReasonGiven) {
   Serve("What is it?", {1});
   const Report report = Serve("What is it?", {2});
   EXPECT_EQ(report.reuse_class, ReuseClass::kCold);
-  EXPECT_EQ(StatusLine(report), "exact_text=refused prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(report), "exact_text=refused semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
   EXPECT_NE(report.layers[0].reason.find("another picture"), std::string::npos) << report.layers[0].reason;
 }
 
@@ -171,7 +86,7 @@ TEST_F(CacheTest, AnotherConversationBeforeThePictureReusesTheEncodersOutput) {
   const Report report = Serve(query);
   EXPECT_EQ(report.reuse_class, ReuseClass::kEncoder);
   EXPECT_EQ(report.provenance, "fusion");
-  EXPECT_EQ(StatusLine(report), "exact_text=refused prefix=miss fusion=hit kv_cache=miss");
+  EXPECT_EQ(StatusLine(report), "exact_text=refused semantic_text=skip prefix=miss fusion=hit kv_cache=miss");
   EXPECT_EQ(report.layers[0].reason, "another conversation before the question");
   EXPECT_EQ(report.stats.images_encoded, 0);
   EXPECT_EQ(report.stats.images_put_back, 1);
@@ -197,7 +112,7 @@ TEST_F(CacheTest, AQuestionThatDiffersInCaseIsSubstitutedOnlyWhenAllowed) {
   const std::vector<int32_t> donor_tokens = last_.answer.tokens;
   const Report refused = Serve("WHAT  is it?");
   EXPECT_EQ(refused.provenance, "prefix:image");
-  EXPECT_EQ(StatusLine(refused), "exact_text=refused prefix=hit fusion=skip kv_cache=hit");
+  EXPECT_EQ(StatusLine(refused), "exact_text=refused semantic_text=skip prefix=hit fusion=skip kv_cache=hit");
   EXPECT_NE(refused.layers[0].reason.find("normalized"), std::string::npos);
 
   options_.loosest = ReuseClass::kNormalized;
@@ -266,12 +181,12 @@ TEST_F(CacheTest, LayersAreSwitchedOffAlone) {
   EXPECT_EQ(Serve("What is it?").provenance, "text:exact");
   const Report fused = Serve("Is it red?");
   EXPECT_EQ(fused.provenance, "fusion");
-  EXPECT_EQ(StatusLine(fused), "exact_text=miss prefix=skip fusion=hit kv_cache=miss");
+  EXPECT_EQ(StatusLine(fused), "exact_text=miss semantic_text=skip prefix=skip fusion=hit kv_cache=miss");
 
   options_ = {.folder = folder_ / "three", .exact_layer = false, .prefix_layer = false, .fusion_layer = false};
   Open();
   Serve("What is it?");
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip prefix=skip fusion=skip kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=miss");
   EXPECT_EQ(cache_->stats().chunks, 0u);
 }
 
@@ -279,7 +194,7 @@ TEST_F(CacheTest, SwitchedOffItOpensNoFolder) {
   options_.mode = CacheMode::kOff;
   Open();
   Serve("What is it?");
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip prefix=skip fusion=skip kv_cache=skip");
+  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=skip");
   EXPECT_FALSE(std::filesystem::exists(options_.folder));
 }
 
@@ -298,7 +213,7 @@ TEST_F(CacheTest, ADryRunPlansAndReportsAndChangesNothing) {
   options_.mode = CacheMode::kDryRun;
   Open();
   const Report would_hit = Serve("What is it?");
-  EXPECT_EQ(StatusLine(would_hit), "exact_text=hit prefix=skip fusion=skip kv_cache=skip");
+  EXPECT_EQ(StatusLine(would_hit), "exact_text=hit semantic_text=skip prefix=skip fusion=skip kv_cache=skip");
   EXPECT_EQ(would_hit.reuse_class, ReuseClass::kCold);
   EXPECT_FALSE(would_hit.hit());
   EXPECT_EQ(would_hit.plans.front().reuse_class, ReuseClass::kExact);
@@ -314,7 +229,7 @@ TEST_F(CacheTest, TenantsDoNotSeeEachOther) {
   Serve("What is it?");
   options_.tenant = "b";
   Open();
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
 }
 
 TEST_F(CacheTest, AnotherModelsStateIsNotLoaded) {
@@ -324,7 +239,7 @@ TEST_F(CacheTest, AnotherModelsStateIsNotLoaded) {
   fake_.weights = "other";
   engine_ = NewFakeEngine(fake_, clock_);
   Open();
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
 }
 
 TEST_F(CacheTest, StateOfOtherNumericsIsAMissWhereBitsMatterAndReportedWhereTheyDoNot) {

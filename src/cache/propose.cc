@@ -207,6 +207,7 @@ void CacheImpl::AddChoice(const Candidate& candidate, std::vector<Source> source
   option.n_substituted = (question ? 1 : 0) + (picture ? 1 : 0);
   option.other_picture = picture;
   choice.prompt = std::move(*prompt);
+  std::ranges::sort(sources, {}, &Source::slot);
   choice.sources = std::move(sources);
   choice.substitution = question && picture ? "question and picture" : picture ? "picture" : "question";
   resolved.options.push_back(std::move(option));

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "embed/text_encoder.h"
+#include "afterimage/text_encoder.h"
 
 namespace afterimage {
 

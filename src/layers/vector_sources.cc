@@ -36,10 +36,12 @@ class ChunkTextSource final : public VectorSource {
 
 class HookSource final : public VectorSource {
  public:
-  HookSource(std::shared_ptr<EmbeddingHook> hook, EmbeddingSource source, std::optional<Projection> projection)
-      : hook_(std::move(hook)), source_(std::move(source)), projection_(std::move(projection)) {}
+  HookSource(std::shared_ptr<EmbeddingHook> hook, EmbeddingSource source, int dim)
+      : hook_(std::move(hook)), source_(std::move(source)), dim_(dim) {
+    if (dim != source_.dim) projection_.emplace(source_.identity, source_.dim, dim);
+  }
 
-  int dim() const override { return projection_.has_value() ? projection_->to() : source_.dim; }
+  int dim() const override { return dim_; }
   Modality modality() const override { return source_.modality; }
   std::string identity() const override { return projection_.has_value() ? projection_->identity() : source_.identity; }
 
@@ -73,7 +75,8 @@ class HookSource final : public VectorSource {
  private:
   const std::shared_ptr<EmbeddingHook> hook_;
   const EmbeddingSource source_;
-  const std::optional<Projection> projection_;
+  const int dim_;
+  std::optional<Projection> projection_;
 };
 
 }  // namespace
@@ -88,10 +91,7 @@ Result<std::unique_ptr<VectorSource>> NewHookSource(std::shared_ptr<EmbeddingHoo
   for (const EmbeddingSource& source : hook->sources()) {
     names.push_back(source.name);
     if (source.name != name) continue;
-    std::optional<Projection> projection;
-    if (dim != source.dim) projection.emplace(source.identity, source.dim, dim);
-    return std::unique_ptr<VectorSource>(
-        std::make_unique<HookSource>(std::move(hook), source, std::move(projection)));
+    return std::unique_ptr<VectorSource>(std::make_unique<HookSource>(std::move(hook), source, dim));
   }
   return Error{Errc::kInvalidArgument,
                fmt::format("the embedding hook makes no vectors for a layer '{}'; it makes them for: {}", name,
