@@ -54,7 +54,7 @@ struct LayerReport {
   LayerStatus status = LayerStatus::kSkip;
   std::string reason;  // why it was refused or skipped, where there is something to say
   double lookup_ms = 0;
-  double embed_ms = 0;  // of lookup_ms: making the vector
+  double embed_ms = 0;   // of lookup_ms: making the vector
   double threshold = 0;  // candidates that score less are a miss
   std::vector<CandidateReport> candidates;
 };
@@ -76,7 +76,8 @@ struct PlanReport {
 
 struct Report {
   ReuseClass reuse_class = ReuseClass::kCold;
-  // "text:exact", "embedding:vision", "text:semantic", "prefix:image", "prefix:text", "fusion"; empty: nothing put back.
+  // "text:exact", "embedding:vision", "text:semantic", "prefix:image", "prefix:text", "fusion"; empty: nothing put
+  // back.
   std::string provenance;
   std::vector<LayerReport> layers;  // in the order they are printed
   std::string substitution;         // what was replaced: "", "question", "picture", "question and picture"

@@ -79,13 +79,13 @@ Status CacheImpl::OpenStore() {
 }
 
 bool CacheImpl::keeps_rows() const {
-  return options_.prefix_layer || std::ranges::any_of(slots_, [](const LayerSlot& slot) { return slot.layer != nullptr; });
+  return options_.prefix_layer ||
+         std::ranges::any_of(slots_, [](const LayerSlot& slot) { return slot.layer != nullptr; });
 }
 
 bool CacheImpl::FindsByText() const {
-  return std::ranges::any_of(slots_, [](const LayerSlot& slot) {
-    return slot.layer != nullptr && slot.layer->modality() == Modality::kText;
-  });
+  return std::ranges::any_of(
+      slots_, [](const LayerSlot& slot) { return slot.layer != nullptr && slot.layer->modality() == Modality::kText; });
 }
 
 CacheImpl::~CacheImpl() { SaveRates(); }

@@ -32,7 +32,9 @@ class CacheTest : public testing::Test {
     ASSERT_TRUE(cache.ok()) << cache.error().message;
     cache_ = std::move(*cache);
   }
-  Result<std::unique_ptr<Cache>> TryOpen() { return CacheImpl::Open(options_, *engine_, {clock_, clock_, files_, more_layers_}); }
+  Result<std::unique_ptr<Cache>> TryOpen() {
+    return CacheImpl::Open(options_, *engine_, {clock_, clock_, files_, more_layers_});
+  }
 
   static Query MakeQuery(const std::string& question, const std::vector<uint32_t>& pictures = {1}) {
     Query query;

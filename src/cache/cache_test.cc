@@ -186,7 +186,8 @@ TEST_F(CacheTest, LayersAreSwitchedOffAlone) {
   options_ = {.folder = folder_ / "three", .exact_layer = false, .prefix_layer = false, .fusion_layer = false};
   Open();
   Serve("What is it?");
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")),
+            "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=miss");
   EXPECT_EQ(cache_->stats().chunks, 0u);
 }
 
@@ -194,7 +195,8 @@ TEST_F(CacheTest, SwitchedOffItOpensNoFolder) {
   options_.mode = CacheMode::kOff;
   Open();
   Serve("What is it?");
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=skip");
+  EXPECT_EQ(StatusLine(Serve("What is it?")),
+            "exact_text=skip semantic_text=skip prefix=skip fusion=skip kv_cache=skip");
   EXPECT_FALSE(std::filesystem::exists(options_.folder));
 }
 
@@ -229,7 +231,8 @@ TEST_F(CacheTest, TenantsDoNotSeeEachOther) {
   Serve("What is it?");
   options_.tenant = "b";
   Open();
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")),
+            "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
 }
 
 TEST_F(CacheTest, AnotherModelsStateIsNotLoaded) {
@@ -239,7 +242,8 @@ TEST_F(CacheTest, AnotherModelsStateIsNotLoaded) {
   fake_.weights = "other";
   engine_ = NewFakeEngine(fake_, clock_);
   Open();
-  EXPECT_EQ(StatusLine(Serve("What is it?")), "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
+  EXPECT_EQ(StatusLine(Serve("What is it?")),
+            "exact_text=miss semantic_text=skip prefix=miss fusion=miss kv_cache=miss");
 }
 
 TEST_F(CacheTest, StateOfOtherNumericsIsAMissWhereBitsMatterAndReportedWhereTheyDoNot) {

@@ -36,10 +36,9 @@ Result<LayerSlot> SemanticText(const LayerSetup& setup) {
   if (options.text_encoder == nullptr) off = "no sentence encoder";
   if (!options.semantic_layer) off = kSwitchedOff;
   if (!off.empty()) return LayerSlot{"semantic_text", off, nullptr};
-  return Vectors(
-      setup,
-      {.key = "semantic_text", .provenance = "text:semantic", .threshold = options.similarity_threshold},
-      NewChunkTextSource(options.text_encoder, options.chunk_window));
+  return Vectors(setup,
+                 {.key = "semantic_text", .provenance = "text:semantic", .threshold = options.similarity_threshold},
+                 NewChunkTextSource(options.text_encoder, options.chunk_window));
 }
 
 LayerFactory Embedding(const EmbeddingLayerOptions& layer) {

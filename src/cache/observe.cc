@@ -127,7 +127,8 @@ void CacheImpl::Learn(const StartedRequestImpl& started) {
     const bool image = segment.kind == Segment::Kind::kImage;
     rates_.Learn(image ? "prefill.image" : "prefill.text", segment.n_tokens, step.prefill_ms);
     // Which picture's output was put back the steps do not say.
-    if (image && stats.images_put_back == 0 && step.encode_ms > 0) rates_.Learn("encode", segment.n_tokens, step.encode_ms);
+    if (image && stats.images_put_back == 0 && step.encode_ms > 0)
+      rates_.Learn("encode", segment.n_tokens, step.encode_ms);
   }
   for (const Execution::Load& load : started.execution_.loads) {
     rates_.Learn("load." + load.tier, static_cast<double>(load.bytes), load.ms);

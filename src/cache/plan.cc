@@ -12,7 +12,8 @@ Prediction LoadTime(const ChunkInfo& chunk, const Rates& rates) {
 
 // The best way to serve an option with its first `n` segments put back; nullopt if a picture is missing that cannot be
 // encoded.
-std::optional<Plan> PlanWith(std::span<const Option> options, size_t index, size_t n, const Rates& rates, const PlanPolicy& policy) {
+std::optional<Plan> PlanWith(std::span<const Option> options, size_t index, size_t n, const Rates& rates,
+                             const PlanPolicy& policy) {
   const std::vector<SegmentState>& segments = options[index].state.segments;
   Plan plan;
   plan.option = index;

@@ -23,8 +23,8 @@ namespace afterimage {
 struct Option {
   ReuseClass reuse_class = ReuseClass::kExact;  // of answering this one; kExact: nothing substituted
   StoredState state;
-  bool equal_donor = false;  // a layer found an earlier request that equals this one: it may be put back whole
-  int n_substituted = 0;     // question and picture: 0 to 2
+  bool equal_donor = false;    // a layer found an earlier request that equals this one: it may be put back whole
+  int n_substituted = 0;       // question and picture: 0 to 2
   bool other_picture = false;  // a layer matched its picture: the picture's state may be put back, and only that, since
                                // its pixels are not here to be encoded
 };

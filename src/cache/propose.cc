@@ -71,7 +71,8 @@ std::string CacheImpl::WhyNotAsk(const Layer& layer, const Resolved& resolved) c
   if (layer.modality() == Modality::kImage && own.pictures.empty()) return "the request has no picture";
   // Exact first: where the whole prompt is stored there is nothing left to gain.
   if (resolved.options[0].equal_donor && state.held() == state.segments.size()) return "not needed";
-  if (layer.modality() == Modality::kImage && CoversAllPictures(state, AllowedSegments(resolved.options[0], policy()))) {
+  if (layer.modality() == Modality::kImage &&
+      CoversAllPictures(state, AllowedSegments(resolved.options[0], policy()))) {
     return "not needed";
   }
   return "";
@@ -140,14 +141,16 @@ void CacheImpl::Substitute(const Findings& findings, StartedRequestImpl& started
   const auto add = [&](const std::vector<Findings::Found>& found, bool question, bool picture) {
     const size_t limit = resolved.options.size() + kMaxSubstitutes;
     for (size_t i = 0; i < found.size() && resolved.options.size() < limit; ++i) {
-      AddChoice(found[i].candidate, {{found[i].slot, started.report_.layers[found[i].slot].candidates[found[i].report]}},
-                question, picture, started, resolved);
+      AddChoice(found[i].candidate,
+                {{found[i].slot, started.report_.layers[found[i].slot].candidates[found[i].report]}}, question, picture,
+                started, resolved);
     }
   };
   add(findings.questions, true, false);
   add(findings.pictures, false, true);
   add(findings.both, true, true);
-  for (const Findings::Found& found : findings.pictures) AddJoined(found.candidate, found.slot, found.report, started, resolved);
+  for (const Findings::Found& found : findings.pictures)
+    AddJoined(found.candidate, found.slot, found.report, started, resolved);
 }
 
 // Donors of like text about a picture that was admitted.

@@ -99,7 +99,8 @@ std::string RefusedFor(const Candidate& candidate, const Asked& asked, const Lay
       if (same_pictures) return "the same picture: nothing to substitute";
       [[fallthrough]];
     case Modality::kJoint:
-      if (candidate.pictures.size() != asked.pictures.size() || candidate.record.sizes.size() != asked.pictures.size()) {
+      if (candidate.pictures.size() != asked.pictures.size() ||
+          candidate.record.sizes.size() != asked.pictures.size()) {
         return "image gate: another number of pictures";
       }
       break;
@@ -118,9 +119,9 @@ CandidateReport Judge(const Candidate& candidate, const Asked& asked, const Laye
   report.score = candidate.score;
   if (layer.modality() != Modality::kImage) {
     const bool same_question = NormalizedText(candidate.record.text) == NormalizedText(asked.text);
-    report.reuse_class = candidate.leaf == asked.leaf                               ? ReuseClass::kExact
+    report.reuse_class = candidate.leaf == asked.leaf                            ? ReuseClass::kExact
                          : same_question && candidate.pictures == asked.pictures ? ReuseClass::kNormalized
-                                                                                    : ReuseClass::kApproximate;
+                                                                                 : ReuseClass::kApproximate;
   }
   if (report.reuse_class != ReuseClass::kExact) {
     report.refused = RefusedFor(candidate, asked, layer, report.reuse_class, loosest);

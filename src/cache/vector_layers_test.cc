@@ -160,7 +160,8 @@ TEST_F(VectorLayersTest, ALikePictureIsPutInForThisOneAndTheQuestionIsComputed) 
   Open();
   Serve(kColour, {1});
   const Report report = Serve("Is it red?", {2});
-  EXPECT_EQ(StatusLine(report), "exact_text=miss embedding:vision=hit semantic_text=skip prefix=hit fusion=skip kv_cache=hit");
+  EXPECT_EQ(StatusLine(report),
+            "exact_text=miss embedding:vision=hit semantic_text=skip prefix=hit fusion=skip kv_cache=hit");
   EXPECT_EQ(report.provenance, "embedding:vision");
   EXPECT_EQ(report.reuse_class, ReuseClass::kApproximate);
   EXPECT_EQ(report.substitution, "picture");
@@ -410,7 +411,8 @@ class LastDonorLayer : public afterimage::Layer {
 };
 
 TEST_F(VectorLayersTest, AnotherLayerIsOneClassAndOneLine) {
-  more_layers_.emplace_back([](const LayerSetup&) { return LayerSlot{"last_donor", "", std::make_unique<LastDonorLayer>()}; });
+  more_layers_.emplace_back(
+      [](const LayerSetup&) { return LayerSlot{"last_donor", "", std::make_unique<LastDonorLayer>()}; });
   Open();
   Serve("Is it red?");
   const Report report = Serve("Where is it?");

@@ -127,7 +127,7 @@ TEST(SampleLine, HasTheFieldsOfTheContract) {
   outcome.report.donor = Donor{"3", "WHAT is it?", {"b.png"}};
   outcome.report.score = 0.9;
   outcome.report.substitution = "question";
-  outcome.baseline.emplace();
+  outcome.baseline = SampleOutcome::Baseline{};
   outcome.baseline->answer = {"A dog.", {1, 3}, Answer::Finish::kStop};
   const Json json = Json::parse(SampleLine(outcome));
   for (const char* key : {"dataset_id", "image_id",          "question",   "chunk_text", "prompt",

@@ -85,7 +85,7 @@ void AddCacheLines(const RunSummary& summary, const RunInfo& info, Table& table)
 }
 
 // One row; `ratios` are those of the same samples, or none.
-void AddTimes(const char* label, const std::vector<double>& ttft_ms, const Ratios* ratios, Table& table) {
+void AddTimes(std::string_view label, const std::vector<double>& ttft_ms, const Ratios* ratios, Table& table) {
   const Spread spread = SpreadOf(ttft_ms);
   const std::string speedup =
       ratios == nullptr || ratios->ttft.empty() ? "" : fmt::format("{:>11.2f}x", SpreadOf(ratios->ttft).p50);
@@ -99,7 +99,7 @@ void AddTimesTable(const RunSummary& summary, Table& table) {
   for (size_t i = kReuseClasses; i-- > 0;) {
     const std::vector<double>& ttft_ms = summary.times_by_class[i].ttft_ms;
     if (ttft_ms.empty()) continue;
-    AddTimes(Name(static_cast<ReuseClass>(i)).data(), ttft_ms, compared ? &summary.ratios_by_class[i] : nullptr, table);
+    AddTimes(Name(static_cast<ReuseClass>(i)), ttft_ms, compared ? &summary.ratios_by_class[i] : nullptr, table);
   }
   AddTimes("all", summary.times.ttft_ms, compared ? &summary.ratios : nullptr, table);
   if (compared) AddTimes("without the cache", summary.baseline_times.ttft_ms, nullptr, table);

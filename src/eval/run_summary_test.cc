@@ -28,7 +28,7 @@ SampleOutcome Outcome(ReuseClass reuse_class, const std::string& provenance, int
 SampleOutcome Cold(double ttft_ms) { return Outcome(ReuseClass::kCold, "", 0, ttft_ms); }
 
 SampleOutcome WithBaseline(SampleOutcome outcome, double ttft_ms, std::vector<int32_t> tokens = {1, 2}) {
-  outcome.baseline.emplace();
+  outcome.baseline = SampleOutcome::Baseline{};
   outcome.baseline->answer.tokens = std::move(tokens);
   outcome.baseline->ttft_ms = ttft_ms;
   outcome.baseline->latency_ms = ttft_ms + 10;

@@ -7,12 +7,9 @@ namespace afterimage {
 std::string EncodeDonor(const DonorRecord& record) {
   nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
   for (const PictureSize& size : record.sizes) sizes.push_back({size.width, size.height});
-  const nlohmann::ordered_json json = {{"id", record.donor.id},
-                                       {"question", record.donor.question},
-                                       {"chunk_text", record.chunk_text},
-                                       {"text", record.text},
-                                       {"image_paths", record.donor.image_paths},
-                                       {"image_sizes", std::move(sizes)}};
+  const nlohmann::ordered_json json = {
+      {"id", record.donor.id}, {"question", record.donor.question},       {"chunk_text", record.chunk_text},
+      {"text", record.text},   {"image_paths", record.donor.image_paths}, {"image_sizes", std::move(sizes)}};
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

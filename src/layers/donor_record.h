@@ -20,8 +20,8 @@ struct PictureSize {
 
 struct DonorRecord {
   Donor donor;
-  std::string text;        // its question as the model got it: what a text match puts in
-  std::string chunk_text;  // its text key before it was normalised
+  std::string text;                // its question as the model got it: what a text match puts in
+  std::string chunk_text;          // its text key before it was normalised
   std::vector<PictureSize> sizes;  // of its pictures: with their digests all that a prompt with them needs
   bool operator==(const DonorRecord&) const = default;
 };

@@ -66,8 +66,8 @@ class HookSource final : public VectorSource {
     Result<std::vector<std::vector<float>>> vectors = hook_->Embed({&source_.name, 1}, query.input);
     if (!vectors.ok()) return vectors.error();
     if (vectors->size() != 1 || vectors->front().size() != static_cast<size_t>(source_.dim)) {
-      return Error{Errc::kInvalidArgument, fmt::format("the hook's '{}' gave no vector of {} values", source_.name,
-                                                       source_.dim)};
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("the hook's '{}' gave no vector of {} values", source_.name, source_.dim)};
     }
     return projection_.has_value() ? projection_->Apply(vectors->front()) : std::move(vectors->front());
   }

@@ -1,10 +1,10 @@
 // Catalogue: what a store holds, in one SQLite file; the single source of truth about a folder.
 //
-// Tables: chunks (one row per chunk file), requests (one row per answered request), vectors (one row per text or picture
-// a layer has a vector of; it goes with the last request that refers to it), rates (what was measured, for the planner),
-// meta (small facts). Every chunk, request and vector row carries a check over what never changes in it: SQLite has
-// no checksums of its own, and a flipped bit in an answer must not become an answer. A row that fails it is not given
-// out, and counted.
+// Tables: chunks (one row per chunk file), requests (one row per answered request), vectors (one row per text or
+// picture a layer has a vector of; it goes with the last request that refers to it), rates (what was measured, for the
+// planner), meta (small facts). Every chunk, request and vector row carries a check over what never changes in it:
+// SQLite has no checksums of its own, and a flipped bit in an answer must not become an answer. A row that fails it is
+// not given out, and counted.
 //
 // WAL mode, with one connection for writing and one for reading: a lookup does not wait for a commit and its fsync.
 // Costs: a commit is one fsync with Durability::kPower and none without; a request lookup is about 10 us.

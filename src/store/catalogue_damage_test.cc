@@ -7,6 +7,7 @@
 
 #include "testing/damage_fixture.h"
 #include "testing/fault_file_system.h"
+#include "testing/flip_bit.h"
 
 namespace afterimage {
 namespace {
@@ -46,7 +47,7 @@ TEST_F(CatalogueDamageTest, FlippedBitsAnywhereCostNoChunk) {
       for (size_t flips = 1 + random() % 3; flips > 0; --flips) {
         // As often in the first page, where the schema is, as in all others together.
         const size_t at = random() % (random() % 2 == 0 ? 4096 : bytes.size());
-        bytes[at] ^= static_cast<char>(1u << random() % 8);
+        FlipBit(bytes, at, random());
         version = version || (at >= kUserVersionAt && at < kUserVersionAt + 4);
       }
       WriteWhole(db_, bytes);
@@ -70,7 +71,7 @@ TEST_F(CatalogueDamageTest, AFlippedBitInTheWalNeverChangesWhatIsServed) {
   for (int round = 0; round < 15; ++round) {
     Restore();
     std::string bytes = ReadWhole(db_ + "-wal");
-    bytes[random() % bytes.size()] ^= static_cast<char>(1u << random() % 8);
+    FlipBit(bytes, random() % bytes.size(), random());
     WriteWhole(db_ + "-wal", bytes);
     const Outcome outcome = Try();
     EXPECT_TRUE(outcome.opened);

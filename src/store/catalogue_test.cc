@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "testing/flip_bit.h"
 #include "testing/temporary_folder.h"
 
 namespace afterimage {
@@ -298,7 +299,7 @@ TEST_F(CatalogueTest, FlippedBitsNeverChangeARow) {
   for (int round = 0; round < 300; ++round) {
     std::string damaged = sound;
     for (uint32_t flips = 1 + random() % 4; flips > 0; --flips) {
-      damaged[random() % damaged.size()] ^= static_cast<char>(1u << random() % 8);
+      FlipBit(damaged, random() % damaged.size(), random());
     }
     for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + suffix);
     std::ofstream(path_, std::ios::binary) << damaged;

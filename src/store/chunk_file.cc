@@ -23,11 +23,12 @@ constexpr uint64_t kLargeBytes = 4 << 20;
 // nothing but its last piece. REQUIRES: what was added stays as it is until Finish.
 class BackgroundChecksum {
  public:
-  // Where no thread can be had, Add does the work itself.
+  // Where no thread can be had there is none, and Add does the work itself.
   BackgroundChecksum() {
     try {
       thread_ = std::thread([this] { Main(); });
     } catch (const std::system_error&) {
+      thread_ = {};
     }
   }
   ~BackgroundChecksum() { Join(); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "testing/damage_fixture.h"
+#include "testing/flip_bit.h"
 
 namespace afterimage {
 namespace {
@@ -28,7 +29,7 @@ TEST_F(DamageTest, AFlippedBitInAChunkFileCostsThatChunkAlone) {
     for (int round = 0; round < 4; ++round) {
       Restore();
       std::string bytes = ReadWhole(PathOf(seed));
-      bytes[random() % bytes.size()] ^= static_cast<char>(1u << random() % 8);
+      FlipBit(bytes, random() % bytes.size(), random());
       WriteWhole(PathOf(seed), bytes);
       const Outcome outcome = Try();
       EXPECT_EQ(outcome.equal, kChunks - 1);

@@ -202,9 +202,9 @@ Result<std::vector<RequestRow>> DiskStore::FindRequests(const VectorRef& vector,
       [&] { return catalogue_->FindRequests(vector, pictures, limit); }, pictures, limit);
 }
 
-Result<std::vector<RequestRow>> DiskStore::FindWithQueued(
-    const std::function<bool(const RequestRow&)>& asked_for,
-    const std::function<Result<std::vector<RequestRow>>()>& find, const std::vector<Digest>& pictures, size_t limit) {
+Result<std::vector<RequestRow>> DiskStore::FindWithQueued(const std::function<bool(const RequestRow&)>& asked_for,
+                                                          const std::function<Result<std::vector<RequestRow>>()>& find,
+                                                          const std::vector<Digest>& pictures, size_t limit) {
   std::vector<RequestRow> found;
   uint64_t n_mended = 0;
   {

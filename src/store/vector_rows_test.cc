@@ -16,7 +16,9 @@ Digest DigestOf(uint8_t byte) {
   return digest;
 }
 
-VectorRow Vector(uint8_t space, uint8_t key) { return {{DigestOf(space), DigestOf(key)}, "prompt", {0.5f, key * 1.0f}}; }
+VectorRow Vector(uint8_t space, uint8_t key) {
+  return {{DigestOf(space), DigestOf(key)}, "prompt", {0.5f, key * 1.0f}};
+}
 
 RequestRow Request(const Digest& leaf, std::vector<VectorRef> vectors, uint8_t picture) {
   RequestRow row;
@@ -116,7 +118,8 @@ TEST_F(VectorRowsTest, AChangedVectorOrALinkToAnotherRequestIsNotGivenOut) {
                   .ok());
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
-  const char* damage = "UPDATE vectors SET vector=zeroblob(8) WHERE rowid=1; UPDATE request_vectors SET request=3-request";
+  const char* damage =
+      "UPDATE vectors SET vector=zeroblob(8) WHERE rowid=1; UPDATE request_vectors SET request=3-request";
   EXPECT_EQ(sqlite3_exec(database, damage, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(database);
   sqlite3_close(database);
   const auto catalogue = Open();
@@ -129,8 +132,8 @@ TEST_F(VectorRowsTest, ThroughTheStoreTheyAreSeenAtOnceAndAfterARestart) {
   ManualClock clock;
   const VectorRef ref = Vector(1, 1).ref;
   const auto open = [&] {
-    return std::move(*DiskStore::Open({.folder = folder_ / "cache", .durability = Durability::kProcess},
-                                      PosixFileSystem(), clock));
+    return std::move(
+        *DiskStore::Open({.folder = folder_ / "cache", .durability = Durability::kProcess}, PosixFileSystem(), clock));
   };
   const SampleChunk chunk = MakeSample(1);
   {
