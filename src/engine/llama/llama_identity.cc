@@ -34,18 +34,13 @@ std::string MetaOr(const llama_model* model, const std::string& key, const std::
 }
 
 Result<Fields> CompatibilityFields(const LlamaRuntime& runtime, const LlamaOptions& options) {
-  FileDigests digests(options.file_digest_cache);
   Fields fields;
-  std::string weights;
-  for (const std::string& file : ModelFiles(options.model_path)) {
-    const Result<Digest> digest = digests.Of(file);
-    if (!digest.ok()) return digest.error();
-    weights += (weights.empty() ? "" : "+") + digest->Hex();
-  }
-  fields.emplace_back("weights and tokenizer", weights);
+  const Result<std::string> weights = WeightsOf(options.model_path, options.file_digest_cache);
+  if (!weights.ok()) return weights.error();
+  fields.emplace_back("weights and tokenizer", *weights);
   std::string projector = "none";
   if (!options.mmproj_path.empty()) {
-    const Result<Digest> digest = digests.Of(options.mmproj_path);
+    const Result<Digest> digest = FileDigests(options.file_digest_cache).Of(options.mmproj_path);
     if (!digest.ok()) return digest.error();
     projector = digest->Hex();
   }
@@ -101,6 +96,17 @@ std::vector<std::string> ModelFiles(const std::string& path) {
   std::vector<std::string> files;
   for (int i = 1; i <= std::stoi(digits); ++i) files.push_back(fmt::format("{}-{:05}-of-{}.gguf", prefix, i, digits));
   return files;
+}
+
+Result<std::string> WeightsOf(const std::string& path, const std::string& file_digest_cache) {
+  FileDigests digests(file_digest_cache);
+  std::string weights;
+  for (const std::string& file : ModelFiles(path)) {
+    const Result<Digest> digest = digests.Of(file);
+    if (!digest.ok()) return digest.error();
+    weights += (weights.empty() ? "" : "+") + digest->Hex();
+  }
+  return weights;
 }
 
 std::string FileStamps(const LlamaOptions& options) {

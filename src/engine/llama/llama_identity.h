@@ -17,6 +17,9 @@ Result<Identity> IdentityOf(const LlamaRuntime& runtime, const LlamaOptions& opt
 // All files of a model that may be split: `x-00001-of-00003.gguf` stands for three.
 std::vector<std::string> ModelFiles(const std::string& path);
 
+// The digests of those files, as one text. Errors: kNotFound, kIo.
+Result<std::string> WeightsOf(const std::string& path, const std::string& file_digest_cache);
+
 // Device, inode, size and times of the model's files: they differ when a file was changed or replaced in between.
 std::string FileStamps(const LlamaOptions& options);
 

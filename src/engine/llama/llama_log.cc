@@ -38,4 +38,10 @@ std::string TakeLlamaErrors() {
   return errors;
 }
 
+Error LlamaError(Errc code, std::string message) {
+  const std::string detail = TakeLlamaErrors();
+  if (!detail.empty()) message += " (" + detail + ")";
+  return Error{code, std::move(message)};
+}
+
 }  // namespace afterimage

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "afterimage/result.h"
+
 namespace afterimage {
 
 // Installs the callback, once per program.
@@ -12,6 +14,9 @@ void CaptureLlamaLog();
 
 // The errors logged by calls of this thread since the last time, on one line; empty when there were none.
 std::string TakeLlamaErrors();
+
+// An error of this message, with those errors behind it in brackets.
+Error LlamaError(Errc code, std::string message);
 
 }  // namespace afterimage
 

@@ -5,46 +5,16 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
 #include "engine/llama/cache_refusal.h"
+#include "engine/llama/gguf_file.h"
 #include "engine/llama/guarded.h"
 #include "engine/llama/llama_log.h"
 
 namespace afterimage {
 namespace {
-
-Error FromLog(Errc code, std::string message) {
-  const std::string detail = TakeLlamaErrors();
-  if (!detail.empty()) message += " (" + detail + ")";
-  return Error{code, std::move(message)};
-}
-
-struct GgufDeleter {
-  void operator()(gguf_context* context) const { gguf_free(context); }
-};
-
-// That the file is there, is a GGUF file, and holds all the tensors it says: libmtmd reads on where one is cut short.
-Status CheckFile(const char* flag, const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    return Error{Errc::kNotFound, fmt::format("{}: no file at '{}'", flag, path)};
-  }
-  const std::unique_ptr<gguf_context, GgufDeleter> gguf(
-      gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
-  if (gguf == nullptr) return FromLog(Errc::kInvalidArgument, fmt::format("{}: '{}' is not a GGUF file", flag, path));
-  const uint64_t size = std::filesystem::file_size(path, error);
-  for (int64_t i = 0; i < gguf_get_n_tensors(gguf.get()); ++i) {
-    if (gguf_get_data_offset(gguf.get()) + gguf_get_tensor_offset(gguf.get(), i) + gguf_get_tensor_size(gguf.get(), i) >
-        size) {
-      return Error{Errc::kInvalidArgument, fmt::format("{}: '{}' is cut short: tensor {} is not all there", flag, path,
-                                                       gguf_get_tensor_name(gguf.get(), i))};
-    }
-  }
-  return {};
-}
 
 Status CheckOptions(const LlamaOptions& options) {
   const auto in_range = [](int value, int low, int high) { return value >= low && value <= high; };
@@ -92,9 +62,9 @@ std::optional<ggml_type> KvType(const std::string& name) {
 Result<std::unique_ptr<LlamaRuntime>> LlamaRuntime::Load(const LlamaOptions& options) {
   CaptureLlamaLog();
   if (Status status = CheckOptions(options); !status.ok()) return status.error();
-  if (Status status = CheckFile("--model", options.model_path); !status.ok()) return status.error();
+  if (Status status = CheckGgufFile("--model", options.model_path); !status.ok()) return status.error();
   if (!options.mmproj_path.empty()) {
-    if (Status status = CheckFile("--mmproj", options.mmproj_path); !status.ok()) return status.error();
+    if (Status status = CheckGgufFile("--mmproj", options.mmproj_path); !status.ok()) return status.error();
   }
   std::unique_ptr<LlamaRuntime> runtime(new LlamaRuntime());
   const Status loaded = Guarded("loading the model", [&]() -> Status {
@@ -122,7 +92,7 @@ Status LlamaRuntime::LoadModel(const LlamaOptions& options) {
   params.n_gpu_layers = options.gpu_layers;
   model_.reset(llama_model_load_from_file(options.model_path.c_str(), params));
   if (model_ == nullptr) {
-    return FromLog(Errc::kInvalidArgument, fmt::format("cannot load the model '{}'", options.model_path));
+    return LlamaError(Errc::kInvalidArgument, fmt::format("cannot load the model '{}'", options.model_path));
   }
   if (llama_model_has_encoder(model_.get()) || !llama_model_has_decoder(model_.get())) {
     return Error{Errc::kUnsupported, "only decoder models generate answers; this one has an encoder"};
@@ -157,24 +127,24 @@ Status LlamaRuntime::LoadContext(const LlamaOptions& options) {
   params.no_perf = true;
   context_.reset(llama_init_from_model(model_.get(), params));
   if (context_ == nullptr) {
-    return FromLog(Errc::kInvalidArgument,
-                   fmt::format("cannot make a context of {} x {} tokens with K/V {}/{}", options.max_sequences,
-                               context_tokens, options.k_type, options.v_type));
+    return LlamaError(Errc::kInvalidArgument,
+                      fmt::format("cannot make a context of {} x {} tokens with K/V {}/{}", options.max_sequences,
+                                  context_tokens, options.k_type, options.v_type));
   }
   if (llama_get_memory(context_.get()) == nullptr) {
     return Error{Errc::kUnsupported, "this model keeps no attention state; it cannot generate"};
   }
   std::vector<llama_adapter_lora*> adapters;
   for (const std::string& path : options.lora_paths) {
-    if (Status status = CheckFile("--lora", path); !status.ok()) return status;
+    if (Status status = CheckGgufFile("--lora", path); !status.ok()) return status;
     llama_adapter_lora* adapter = llama_adapter_lora_init(model_.get(), path.c_str());
-    if (adapter == nullptr) return FromLog(Errc::kInvalidArgument, fmt::format("cannot load the LoRA '{}'", path));
+    if (adapter == nullptr) return LlamaError(Errc::kInvalidArgument, fmt::format("cannot load the LoRA '{}'", path));
     adapters.push_back(adapter);  // freed with the model
   }
   if (!adapters.empty()) {
     std::vector<float> scales(adapters.size(), 1.0f);
     if (llama_set_adapters_lora(context_.get(), adapters.data(), adapters.size(), scales.data()) != 0) {
-      return FromLog(Errc::kInvalidArgument, "cannot apply the LoRA adapters");
+      return LlamaError(Errc::kInvalidArgument, "cannot apply the LoRA adapters");
     }
   }
   in_use_.assign(static_cast<size_t>(options.max_sequences), false);
@@ -193,8 +163,8 @@ Status LlamaRuntime::LoadProjector(const LlamaOptions& options) {
   if (options.image_max_tokens > 0) params.image_max_tokens = options.image_max_tokens;
   mtmd_.reset(mtmd_init_from_file(options.mmproj_path.c_str(), model_.get(), params));
   if (mtmd_ == nullptr || !mtmd_support_vision(mtmd_.get())) {
-    return FromLog(Errc::kInvalidArgument,
-                   fmt::format("cannot use '{}' as this model's vision projector", options.mmproj_path));
+    return LlamaError(Errc::kInvalidArgument,
+                      fmt::format("cannot use '{}' as this model's vision projector", options.mmproj_path));
   }
   return {};
 }
@@ -215,7 +185,7 @@ Result<mtmd::input_chunks_ptr> LlamaRuntime::Tokenize(const std::string& text,
   return Guarded("tokenising the prompt", [&]() -> Result<mtmd::input_chunks_ptr> {
     const int32_t code = mtmd_tokenize(mtmd_.get(), chunks.get(), &input, pointers.data(), pointers.size());
     if (code == 0) return std::move(chunks);
-    return FromLog(Errc::kInvalidArgument, "the prompt could not be tokenised, or a picture not be preprocessed");
+    return LlamaError(Errc::kInvalidArgument, "the prompt could not be tokenised, or a picture not be preprocessed");
   });
 }
 
@@ -239,7 +209,7 @@ Result<std::vector<llama_token>> LlamaRuntime::Tokenize(const std::string& text)
 Result<std::vector<float>> LlamaRuntime::Encode(const mtmd_input_chunk* chunk) {
   const std::lock_guard lock(model_mutex_);
   return Guarded("encoding a picture", [&]() -> Result<std::vector<float>> {
-    if (mtmd_encode_chunk(mtmd_.get(), chunk) != 0) return FromLog(Errc::kInternal, "the vision encoder failed");
+    if (mtmd_encode_chunk(mtmd_.get(), chunk) != 0) return LlamaError(Errc::kInternal, "the vision encoder failed");
     const float* out = mtmd_get_output_embd(mtmd_.get());
     const size_t n = mtmd_input_chunk_get_n_tokens(chunk) * static_cast<size_t>(image_row_floats());
     return std::vector<float>(out, out + n);
@@ -270,10 +240,10 @@ Status LlamaRuntime::DecodeLocked(llama_seq_id sequence, std::span<const llama_t
                           .seq_id = sequences.data(),
                           .logits = outputs.data()};
   const int32_t code = llama_decode(context_.get(), batch);
-  if (code != 0) return FromLog(Errc::kInternal, fmt::format("llama_decode of {} tokens returned {}", n, code));
+  if (code != 0) return LlamaError(Errc::kInternal, fmt::format("llama_decode of {} tokens returned {}", n, code));
   if (logits != nullptr) {
     const float* out = llama_get_logits_ith(context_.get(), -1);
-    if (out == nullptr) return FromLog(Errc::kInternal, "llama_decode gave no logits");
+    if (out == nullptr) return LlamaError(Errc::kInternal, "llama_decode gave no logits");
     logits->assign(out, out + vocab_size());
   } else {
     llama_synchronize(context_.get());  // so that times belong to the step that took them
@@ -290,7 +260,7 @@ Status LlamaRuntime::DecodeImage(llama_seq_id sequence, const mtmd_input_chunk* 
     const int32_t code =
         mtmd_helper_decode_image_chunk(mtmd_.get(), context_.get(), chunk, const_cast<float*>(embeddings.data()),
                                        first_position, sequence, batch_tokens_, &next, nullptr, nullptr);
-    if (code != 0) return FromLog(Errc::kInternal, fmt::format("llama_decode of a picture returned {}", code));
+    if (code != 0) return LlamaError(Errc::kInternal, fmt::format("llama_decode of a picture returned {}", code));
     llama_synchronize(context_.get());
     return {};
   });
@@ -306,7 +276,7 @@ Result<std::span<const std::byte>> LlamaRuntime::SaveLocked(llama_seq_id sequenc
   const std::span<std::byte> blob = staging.Get(size);
   const size_t written =
       llama_state_seq_get_data(context_.get(), reinterpret_cast<uint8_t*>(blob.data()), size, sequence);
-  if (written != size) return FromLog(Errc::kInternal, "llama.cpp could not save the sequence");
+  if (written != size) return LlamaError(Errc::kInternal, "llama.cpp could not save the sequence");
   return std::span<const std::byte>(blob);
 }
 
@@ -343,7 +313,7 @@ Status LlamaRuntime::LoadState(llama_seq_id sequence, std::span<const std::byte>
       llama_state_seq_set_data(context_.get(), reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), sequence);
   if (read == blob.size()) return {};
   ClearLocked(sequence);
-  return FromLog(Errc::kInternal, "llama.cpp refused a state built for this context");
+  return LlamaError(Errc::kInternal, "llama.cpp refused a state built for this context");
 }
 
 void LlamaRuntime::Clear(llama_seq_id sequence) {
@@ -402,7 +372,7 @@ Result<StateFormat> LlamaRuntime::LearnState() {
     const std::span<const std::byte> blob = builder.blob();
     const size_t read =
         llama_state_seq_set_data(context_.get(), reinterpret_cast<const uint8_t*>(blob.data()), blob.size(), sequence);
-    if (read != blob.size()) return FromLog(Errc::kUnsupported, "llama.cpp refused a rebuilt state");
+    if (read != blob.size()) return LlamaError(Errc::kUnsupported, "llama.cpp refused a rebuilt state");
     const Result<std::span<const std::byte>> again = SaveLocked(sequence, again_buffer);
     if (!again.ok()) return again.error();
     if (!std::ranges::equal(*saved, *again)) {
