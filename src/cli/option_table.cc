@@ -33,6 +33,20 @@ std::string Key(const std::string& flag) {
 
 std::string Text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
+// From a JSON text, number, boolean or list of texts.
+Status SetFromJson(const OptionTable::Row& row, const Json& value) {
+  std::vector<std::string> items;
+  if (value.is_array()) {
+    for (const Json& item : value) items.push_back(Text(item));
+  } else {
+    items.push_back(Text(value));
+  }
+  Status status =
+      value.is_null() || value.is_object() ? Wrong("give a text, a number, true, false or a list") : row.set(items);
+  if (status.ok()) return status;
+  return Wrong(fmt::format("Option '{}': {}.", row.key, status.error().message));
+}
+
 std::string DefaultText(const OptionTable::Row& row) {
   const Json value = row.get();
   if (!value.is_array()) return Text(value);
@@ -44,6 +58,7 @@ std::string DefaultText(const OptionTable::Row& row) {
 // What the command line hands a row. CLI11 reports errors by exception, inside its parse.
 void SetOrThrow(const OptionTable::Row& row, const std::vector<std::string>& items) {
   if (Status status = row.set(items); !status.ok()) throw CLI::ValidationError(row.flag, status.error().message);
+  *row.given = true;
 }
 
 void AddFlagTo(CLI::App& command, const OptionTable::Row& row) {
@@ -94,6 +109,7 @@ Json Shown(float value) { return Json::parse(fmt::format("{}", value), nullptr, 
 
 OptionTable::Row& OptionTable::AddRow(Row row) {
   row.group = group_;
+  row.key = Key(row.flag);
   return rows_.emplace_back(std::move(row));
 }
 
@@ -149,24 +165,33 @@ void OptionTable::AddTo(CLI::App& command) const {
   }
 }
 
-Status OptionTable::Set(std::string_view key, const Json& value) {
-  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return Key(r.flag) == key; });
+Result<OptionTable::Row*> OptionTable::Find(std::string_view key) {
+  const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.key == key; });
   if (row == rows_.end()) return Wrong(fmt::format("There is no option '{}'.", key));
-  std::vector<std::string> items;
-  if (value.is_array()) {
-    for (const Json& item : value) items.push_back(Text(item));
-  } else {
-    items.push_back(Text(value));
+  return &*row;
+}
+
+Status OptionTable::Set(std::string_view key, const Json& value) {
+  const Result<Row*> row = Find(key);
+  if (!row.ok()) return row.error();
+  Status status = SetFromJson(**row, value);
+  if (status.ok()) *(*row)->given = true;
+  return status;
+}
+
+Status OptionTable::Default(const Json& values) {
+  for (const auto& [key, value] : values.items()) {
+    const Result<Row*> row = Find(key);
+    if (!row.ok()) return row.error();
+    if (*(*row)->given) continue;
+    if (Status status = SetFromJson(**row, value); !status.ok()) return status;
   }
-  Status status =
-      value.is_null() || value.is_object() ? Wrong("give a text, a number, true, false or a list") : row->set(items);
-  if (status.ok()) return status;
-  return Wrong(fmt::format("Option '{}': {}.", key, status.error().message));
+  return {};
 }
 
 Json OptionTable::ToJson() const {
   Json json = Json::object();
-  for (const Row& row : rows_) json[Key(row.flag)] = row.get();
+  for (const Row& row : rows_) json[row.key] = row.get();
   return json;
 }
 

@@ -1,12 +1,13 @@
 // OptionTable: the options of a command, each described once.
 //
 // From one row come the flag (`--max-samples`), its line of help, the key by which JSON names it (`max_samples`) and
-// what --print-config prints.
+// what --print-config prints. A preset is a bundle of values for options that were not given (Default).
 #ifndef AFTERIMAGE_CLI_OPTION_TABLE_H_
 #define AFTERIMAGE_CLI_OPTION_TABLE_H_
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ class OptionTable {
   struct Row {
     Kind kind = Kind::kValue;
     std::string flag;  // "--max-samples"; a flag with a negation: "--x,--no-x"
+    std::string key;   // in JSON; from the flag unless it is another
     std::string type;  // in the help text: "INT", "live|dry-run|off"
     std::string help;
     std::string group;
@@ -35,6 +37,7 @@ class OptionTable {
     // Takes a value's text, a list's items, or "true" and "false".
     std::function<Status(const std::vector<std::string>&)> set;
     std::function<Json()> get;
+    std::shared_ptr<bool> given = std::make_shared<bool>(false);  // on the command line or by Set; shared by copies
   };
 
   // Rows added from here on stand under this heading of the help text.
@@ -56,11 +59,14 @@ class OptionTable {
 
   // Sets an option by its key, from a JSON text, number, boolean or list of texts. Errors: kInvalidArgument.
   Status Set(std::string_view key, const Json& value);
+  // Sets the options named in the object that were not given. Errors: as Set's.
+  Status Default(const Json& values);
   // Every option and what it is set to, in the order they were added.
   Json ToJson() const;
 
  private:
   Row& AddRow(Row row);
+  Result<Row*> Find(std::string_view key);
 
   std::string group_ = "Options";  // CLI11's own heading
   std::vector<Row> rows_;

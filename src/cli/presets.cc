@@ -2,79 +2,59 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdlib>
-#include <filesystem>
-
 namespace afterimage {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Preset {
-  const char* name;
-  int image_tokens;  // pinned for models of dynamic resolution; 0: the model's own
-  int threads;       // where a second one costs more than it brings
-};
-
-constexpr std::array<Preset, 2> kPresets = {{{"tiny-internvl", 0, 1}, {"tiny-qwen3vl", 49, 1}}};
-
-std::vector<fs::path> ShippedRoots() {
-  std::vector<fs::path> roots;
-  if (const char* home = std::getenv("AFTERIMAGE_HOME"); home != nullptr && *home != '\0') roots.emplace_back(home);
-  roots.emplace_back(".");
-  std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    const fs::path above = program.parent_path().parent_path();
-    roots.push_back(above);
-    roots.push_back(above / "share" / "afterimage");
+// The order is that of the help text.
+constexpr const char* kPresets = R"({
+  "tiny-internvl": {
+    "model": "tiny-internvl",
+    "threads": 1
+  },
+  "tiny-qwen3vl": {
+    "model": "tiny-qwen3vl",
+    "threads": 1,
+    "image_min_tokens": 49,
+    "image_max_tokens": 49
+  },
+  "smollm2-135m": {
+    "model": "smollm2-135m"
+  },
+  "internvl3.5-2b": {
+    "model": "OpenGVLab/InternVL3_5-2B-Instruct",
+    "trust_remote_code": true,
+    "prompt_template": "short",
+    "embedding_layers": ["prompt:384:0.8", "vision:512:0.82"],
+    "embedding_hook": "prompt_vision"
+  },
+  "qwen3-vl-2b": {
+    "model": "Qwen/Qwen3-VL-2B-Instruct",
+    "trust_remote_code": true,
+    "prompt_template": "short",
+    "embedding_layers": ["prompt:384:0.8", "vision:512:0.82"],
+    "embedding_hook": "prompt_vision"
   }
-  return roots;
+})";
+
+const OptionTable::Json& Presets() {
+  static const OptionTable::Json presets = OptionTable::Json::parse(kPresets);
+  return presets;
 }
 
 }  // namespace
 
 std::vector<std::string> PresetNames() {
   std::vector<std::string> names;
-  for (const Preset& preset : kPresets) names.emplace_back(preset.name);
+  for (const auto& [name, options] : Presets().items()) names.push_back(name);
   return names;
 }
 
-Status ApplyPreset(const std::string& name, LlamaOptions& options) {
-  const Preset* found = nullptr;
-  for (const Preset& preset : kPresets) {
-    if (name == preset.name) found = &preset;
-  }
-  if (found == nullptr) {
+Result<OptionTable::Json> PresetOptions(const std::string& preset) {
+  if (!Presets().contains(preset)) {
     return Error{Errc::kInvalidArgument,
-                 fmt::format("There is no preset '{}'; give {}, or --model.", name, fmt::join(PresetNames(), " or "))};
+                 fmt::format("There is no preset '{}'; give {}, or --model.", preset, fmt::join(PresetNames(), " or "))};
   }
-  if (options.model_path.empty()) {
-    const Result<std::string> model = FindShipped("models/" + name + "/model.gguf");
-    if (!model.ok()) return model.error();
-    const Result<std::string> mmproj = FindShipped("models/" + name + "/mmproj.gguf");
-    if (!mmproj.ok()) return mmproj.error();
-    options.model_path = *model;
-    if (options.mmproj_path.empty()) options.mmproj_path = *mmproj;
-  }
-  if (options.threads == 0) options.threads = found->threads;
-  if (options.image_min_tokens == 0) options.image_min_tokens = found->image_tokens;
-  if (options.image_max_tokens == 0) options.image_max_tokens = found->image_tokens;
-  return {};
-}
-
-Result<std::string> FindShipped(const std::string& name) {
-  std::vector<std::string> tried;
-  for (const fs::path& root : ShippedRoots()) {
-    const fs::path path = (root / name).lexically_normal();
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) return path.string();
-    tried.push_back(path.string());
-  }
-  return Error{Errc::kNotFound,
-               fmt::format("There is no {}: looked at {}. Set AFTERIMAGE_HOME to the folder that holds it.", name,
-                           fmt::join(tried, ", "))};
+  return Presets()[preset];
 }
 
 }  // namespace afterimage

@@ -1,4 +1,4 @@
-#include "engine/llama/llama_text_encoder.h"
+#include "afterimage/llama_text_encoder.h"
 
 #include <fmt/format.h>
 #include <llama-cpp.h>

@@ -1,6 +1,6 @@
 // The sentence encoder against a second computation of it (models/encoder/reference.py), and what is no encoder at all.
 // Tests that need the encoder's file are skipped where scripts/fetch-model encoder has not put it.
-#include "engine/llama/llama_text_encoder.h"
+#include "afterimage/llama_text_encoder.h"
 
 #include <gtest/gtest.h>
 

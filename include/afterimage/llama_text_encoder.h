@@ -2,14 +2,14 @@
 //
 // Always on the processor, whatever llama.cpp is built for: a question is a few dozen tokens, and the GPU is busy with
 // the model that answers. A short question takes a few milliseconds on one thread.
-#ifndef AFTERIMAGE_ENGINE_LLAMA_LLAMA_TEXT_ENCODER_H_
-#define AFTERIMAGE_ENGINE_LLAMA_LLAMA_TEXT_ENCODER_H_
+#ifndef AFTERIMAGE_LLAMA_TEXT_ENCODER_H_
+#define AFTERIMAGE_LLAMA_TEXT_ENCODER_H_
 
 #include <memory>
 #include <string>
 
 #include "afterimage/llama_engine.h"
-#include "embed/text_encoder.h"
+#include "afterimage/text_encoder.h"
 
 namespace afterimage {
 
@@ -24,4 +24,4 @@ Result<std::unique_ptr<TextEncoder>> NewLlamaTextEncoder(
 
 }  // namespace afterimage
 
-#endif  // AFTERIMAGE_ENGINE_LLAMA_LLAMA_TEXT_ENCODER_H_
+#endif  // AFTERIMAGE_LLAMA_TEXT_ENCODER_H_
