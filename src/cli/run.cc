@@ -16,15 +16,12 @@
 #include "cli/option_table.h"
 #include "cli/presets.h"
 #include "cli/progress.h"
-#include "data/gqa_dataset.h"
 #include "data/image_finder.h"
-#include "data/jsonl_dataset.h"
+#include "data/open_dataset.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
 namespace {
-
-constexpr int64_t kShuffleSeed = 7;
 
 struct RunFlags {
   RunFlags() {
@@ -35,46 +32,39 @@ struct RunFlags {
   EngineFlags engine;
   CacheFlags cache;
   RunOptions run;
-  std::string dataset = "world";
-  std::string data_dir;
-  std::string split = "val";
-  std::string dataset_config = "balanced";
-  int64_t max_samples = 128;
-  std::string shuffle_seed;  // empty: kShuffleSeed, but streams as they come
+  DatasetChoice dataset;
   bool baseline = false;
   std::string samples_file;
   bool json = false;
 };
 
-// What arrives in an order of its own is not shuffled unless it is asked for.
-Result<int64_t> ShuffleSeed(const RunFlags& flags) {
-  if (flags.shuffle_seed.empty()) {
-    return flags.dataset == "world" && flags.dataset_config != "balanced" ? -1 : kShuffleSeed;
-  }
-  int64_t seed = 0;
-  if (Status status = option_table_internal::ParseText(flags.shuffle_seed, seed); !status.ok()) {
-    return Error{Errc::kInvalidArgument, "--shuffle-seed: " + status.error().message};
-  }
-  return seed;
+void AddDatasetOptions(OptionTable& table, DatasetChoice& choice) {
+  table.Add("--dataset", choice.name, fmt::format("{}, or a .jsonl file of questions", kDatasetNames));
+  table.Add("--data-dir", choice.data_dir, "Folder of the data set's files, or its file; empty: what is shipped");
+  table.Add("--split", choice.split, "Which part of the data set: train, val, testdev");
+  table
+      .Add(
+          "--dataset-config", choice.config,
+          "Which questions of it; of the world: balanced, or the streams paraphrases, flips, clips, twins, lookalikes, "
+          "traffic, heldout; default: balanced, for gqa val_balanced_instructions")
+      .get = [&choice]() -> OptionTable::Json { return WithDefaults(choice).config; };
+  table.Add("--max-samples", choice.max_samples, "How many samples; -1: all");
+  table.AddParsed(
+      "--shuffle-seed", "INT",
+      [&choice](const std::string& text) -> Status {
+        int64_t seed = 0;
+        if (Status status = option_table_internal::ParseText(text, seed); !status.ok()) return status;
+        choice.shuffle_seed = seed;
+        return {};
+      },
+      [&choice]() -> OptionTable::Json { return *WithDefaults(choice).shuffle_seed; },
+      "Seed of the order they are drawn in; -1: as they come, the default for streams, frames and pairs; else 7");
 }
 
 OptionTable RunOptionTable(RunFlags& flags) {
   OptionTable table;
   AddModelOptions(table, flags.engine);
-  table.Add("--dataset", flags.dataset, "world, or a .jsonl file of questions");
-  table.Add("--data-dir", flags.data_dir, "Folder of the data set's files; empty: what is shipped");
-  table.Add("--split", flags.split, "Which part of the data set: train, val, testdev");
-  table.Add("--dataset-config", flags.dataset_config,
-            "Which questions of it: balanced, or the streams paraphrases, flips, clips, twins, lookalikes, traffic, "
-            "heldout");
-  table.Add("--max-samples", flags.max_samples, "How many samples; -1: all");
-  table
-      .Add("--shuffle-seed", flags.shuffle_seed,
-           "Seed of the order they are drawn in; -1: as they come, the default for streams; else 7")
-      .get = [&flags]() -> OptionTable::Json {
-    const Result<int64_t> seed = ShuffleSeed(flags);
-    return seed.ok() ? OptionTable::Json(*seed) : OptionTable::Json(flags.shuffle_seed);
-  };
+  AddDatasetOptions(table, flags.dataset);
   table.AddParsed(
       "--chunk-source", "NAME",
       [&flags](const std::string& name) -> Status {
@@ -89,6 +79,8 @@ OptionTable RunOptionTable(RunFlags& flags) {
             "What the model is asked, with {question}, {image_id} and the like; empty: the question");
   table.AddFlag("--baseline", flags.baseline, "Also run every sample without the cache, and compare");
   table.Add("--samples-file", flags.samples_file, "Write one JSON line a sample to this file");
+  table.AddFlag("--metrics", flags.run.metrics,
+                "Also GQA's own report: accuracy by kind of question, consistency, distribution");
   table.AddFlag("--json", flags.json, "Print one JSON object on stdout; log lines go to stderr");
   AddCacheOptions(table, flags.cache);
   AddSamplingOptions(table, flags.run.sampling);
@@ -136,27 +128,6 @@ class Log : public RunObserver {
   size_t done_ = 0;
 };
 
-Result<std::unique_ptr<Dataset>> OpenDataset(const RunFlags& flags) {
-  if (flags.max_samples == 0) return Error{Errc::kInvalidArgument, "--max-samples: give 1 or more, or -1 for all."};
-  const Result<int64_t> seed = ShuffleSeed(flags);
-  if (!seed.ok()) return seed.error();
-  const std::vector<std::string> roots = ImageFinder::RootsFromEnvironment();
-  Result<std::unique_ptr<Dataset>> dataset = [&]() -> Result<std::unique_ptr<Dataset>> {
-    if (flags.dataset.ends_with(".jsonl")) return NewJsonlDataset(flags.dataset, roots);
-    if (flags.dataset != "world") {
-      return Error{
-          Errc::kInvalidArgument,
-          fmt::format("There is no data set '{}': give world, or a file whose name ends in .jsonl.", flags.dataset)};
-    }
-    const Result<std::string> folder =
-        flags.data_dir.empty() ? FindShipped("data/world") : Result<std::string>(flags.data_dir);
-    if (!folder.ok()) return folder.error();
-    return NewGqaDataset(*folder, flags.split, flags.dataset_config, roots);
-  }();
-  if (!dataset.ok()) return dataset.error();
-  return ShuffleAndTake(std::move(*dataset), flags.max_samples, *seed);
-}
-
 void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
   if (json) {
     fmt::print("{}\n", Dump(SummaryJson(summary, info), 2));
@@ -173,7 +144,8 @@ void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
 int RunRun(const RunFlags& flags) {
   const Result<CacheOptions> cache_options = flags.cache.Resolve();
   if (!cache_options.ok()) return Fail(cache_options.error());
-  Result<std::unique_ptr<Dataset>> dataset = OpenDataset(flags);
+  Result<std::unique_ptr<Dataset>> dataset =
+      OpenDataset(flags.dataset, ImageFinder::RootsFromEnvironment(), FindShipped);
   if (!dataset.ok()) return Fail(dataset.error());
   File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
   if (!flags.samples_file.empty() && samples_file == nullptr) return Fail(WriteError(flags.samples_file));
@@ -198,8 +170,8 @@ int RunRun(const RunFlags& flags) {
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,
-               {flags.engine.preset_name(), options->model_path, flags.dataset, (*engine)->info(), cache_options->mode,
-                (*cache)->stats()},
+               {flags.engine.preset_name(), options->model_path, flags.dataset.name, (*engine)->info(),
+                cache_options->mode, (*cache)->stats()},
                flags.json);
   if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return Fail(WriteError(flags.samples_file));
   if (summary->samples > 0) return kExitOk;

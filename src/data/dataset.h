@@ -19,17 +19,22 @@ namespace afterimage {
 struct Sample {
   std::string id;
   std::string question;
-  std::string answer;            // the reference; empty: none, and the response is not scored
+  std::string answer;            // the reference; empty, like `answers`: none, and the response is not scored
   std::string full_answer;       // the same as a sentence
   std::string image_id;          // what the data set calls the picture
   std::string image_path;        // empty: no file was found for it, or there is no picture
   std::string semantic_str;      // the question as a program: "select: wall (12)->query: name [0]"
   std::string semantic_program;  // the same, written "select:wall (12) | query:name"
   std::string type;              // what kind of question it is, in the data set's own words
+  std::string structural_type;   // GQA's: verify, query, choose, logical, compare
+  std::string semantic_type;     // GQA's: obj, attr, cat, rel, global
   std::string global_group;
   std::string local_group;
   bool is_balanced = true;              // false: an open question, whose answer is not scored
   std::vector<std::string> equivalent;  // ids of questions with the same meaning about the same picture
+  std::vector<std::string> entailed;    // ids of questions whose answers follow from this one's
+  std::vector<std::string> answers;     // what ten people answered (VQA); empty: `answer` alone is the reference
+  std::string expected_hit;             // how a cache should know it: exact, semantic or embedding; empty: it need not
   std::string metadata;                 // JSON, passed through; empty: none
 
   bool has_image() const { return !image_path.empty() || !image_id.empty(); }
@@ -46,15 +51,6 @@ class Dataset {
   // How many samples are left, unusable ones included; nullopt where finding out would mean reading them all.
   virtual std::optional<size_t> size_hint() const = 0;
 };
-
-// Samples held in memory, in this order; an error stands for a sample that cannot be used.
-std::unique_ptr<Dataset> NewHeldDataset(std::vector<Result<Sample>> samples);
-
-// At most `max_samples` (negative: all) of `dataset`, in an order drawn from `seed` (negative: as they come). The same
-// seed gives the same order on every machine. Drawing an order holds all samples in memory, without their pictures;
-// an unusable sample keeps its place among them.
-// Errors: those that end the data set while it is read.
-Result<std::unique_ptr<Dataset>> ShuffleAndTake(std::unique_ptr<Dataset> dataset, int64_t max_samples, int64_t seed);
 
 }  // namespace afterimage
 

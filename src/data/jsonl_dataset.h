@@ -9,8 +9,11 @@
 //                                    Default: `image` as it is written
 //   id, dataset_id, question_id      text or a number; default: the line's number
 //   metadata                         any JSON, passed through
-//   semantic_str, semantic, groups {global, local}, types {detailed}, is_balanced, equivalent
-//                                    labels, as the data sets that have them write them
+//   answers                          what ten people answered: texts, or objects with "answer" (VQA)
+//   expected_hit                     how a cache should know it: exact, semantic, embedding
+//   semantic_str, semantic, groups {global, local}, types {structural, semantic, detailed}, is_balanced, equivalent,
+//   entailed                         labels, as the data sets that have them write them; the two lists of ids may also
+//                                    be the text of a Python list, as in GQA's exports: "['07', '08']"
 //
 // fullAnswer, imageId, semanticStr and isBalanced are understood too; what else a line holds is not read. Empty lines
 // are passed over; a byte order mark and CR LF do no harm.
@@ -21,16 +24,14 @@
 #include <string>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/record_dataset.h"
 
 namespace afterimage {
-
-inline constexpr size_t kMaxJsonlLineBytes = size_t{4} << 20;
 
 // Pictures are looked for beside `path`, then under `image_roots`. A line that cannot be used is answered with
 // kInvalidArgument and a message that begins with "<path>:<line>:".
 // Errors: kNotFound, kIo.
-Result<std::unique_ptr<Dataset>> NewJsonlDataset(const std::string& path, std::vector<std::string> image_roots);
+Result<std::unique_ptr<RecordDataset>> NewJsonlDataset(const std::string& path, std::vector<std::string> image_roots);
 
 }  // namespace afterimage
 

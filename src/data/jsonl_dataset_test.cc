@@ -22,7 +22,7 @@ class JsonlDatasetTest : public ::testing::Test {
   // All of a file with this text, in order.
   std::vector<Result<std::optional<Sample>>> ReadAll(const std::string& text) {
     Write("questions.jsonl", text);
-    Result<std::unique_ptr<Dataset>> dataset = NewJsonlDataset(folder_ / "questions.jsonl", {folder_ / "root"});
+    Result<std::unique_ptr<RecordDataset>> dataset = NewJsonlDataset(folder_ / "questions.jsonl", {folder_ / "root"});
     std::vector<Result<std::optional<Sample>>> all;
     if (!dataset.ok()) {
       ADD_FAILURE() << dataset.error().message;
@@ -96,6 +96,21 @@ TEST_F(JsonlDatasetTest, OtherNamesOfAFieldAreUnderstood) {
   EXPECT_FALSE(ReadOne(R"({"question": "?", "isBalanced": false})").is_balanced);
 }
 
+TEST_F(JsonlDatasetTest, TenAnswersAreTextsOrObjects) {
+  const std::string nine = R"("b", "b", "b", "b", "b", "b", "b", "b", "b")";
+  for (const std::string first : {R"("a")", R"({"answer": "a", "answer_id": 1})"}) {
+    const Sample sample = ReadOne(R"({"question": "?", "answers": [)" + first + ", " + nine + "]}");
+    ASSERT_EQ(sample.answers.size(), 10u);
+    EXPECT_EQ(sample.answers[0], "a");
+    EXPECT_EQ(sample.answers[9], "b");
+  }
+}
+
+TEST_F(JsonlDatasetTest, TheExpectedHitIsALabel) {
+  EXPECT_EQ(ReadOne(R"({"question": "?", "expected_hit": "semantic"})").expected_hit, "semantic");
+  EXPECT_EQ(ReadOne(R"({"question": "?"})").expected_hit, "");
+}
+
 TEST_F(JsonlDatasetTest, EmptyLinesByteOrderMarkAndCarriageReturnsDoNoHarm) {
   const auto all = ReadAll("\xEF\xBB\xBF{\"question\": \"a\"}\r\n\r\n   \n{\"question\": \"b\"}");
   ASSERT_EQ(all.size(), 2u);
@@ -108,7 +123,7 @@ TEST_F(JsonlDatasetTest, EmptyLinesByteOrderMarkAndCarriageReturnsDoNoHarm) {
 
 TEST_F(JsonlDatasetTest, BadLinesSayWhereAndWhy) {
   EXPECT_EQ(Complaint("\n{\"question\": "), "2: not valid JSON (at byte 14)");
-  EXPECT_EQ(Complaint("[1]"), "1: not a JSON object; every line must be one");
+  EXPECT_EQ(Complaint("[1]"), "1: not a JSON object; every record must be one");
   EXPECT_EQ(Complaint("{}"), "1: there is no \"question\"");
   EXPECT_EQ(Complaint(R"({"question": ""})"), "1: there is no \"question\"");
   EXPECT_EQ(Complaint(R"({"question": ["a"]})"), "1: \"question\" must be a text");
@@ -118,6 +133,10 @@ TEST_F(JsonlDatasetTest, BadLinesSayWhereAndWhy) {
   EXPECT_EQ(Complaint(R"({"question": "a", "semantic": ["x"]})"), "1: \"semantic\" must be a list of steps");
   EXPECT_EQ(Complaint(R"({"question": "a", "groups": "g"})"),
             "1: \"groups\" must be an object with \"global\" and \"local\"");
+  EXPECT_EQ(Complaint(R"({"question": "a", "entailed": "['1'"})"), "1: \"entailed\" must be a list of texts");
+  EXPECT_EQ(Complaint(R"({"question": "a", "answers": ["yes"]})"), "1: \"answers\" must be a list of ten answers");
+  EXPECT_EQ(Complaint(R"({"question": "a", "types": {"semantic": []}})"),
+            "1: \"types\" must be an object with \"structural\", \"semantic\" and \"detailed\"");
   EXPECT_EQ(Complaint("{\"question\": \"\xFF\"}"), "1: not valid UTF-8");
 }
 
@@ -130,7 +149,7 @@ TEST_F(JsonlDatasetTest, ReadingGoesOnBehindABadLine) {
 }
 
 TEST_F(JsonlDatasetTest, AnEndlessLineIsPassedOver) {
-  const auto all = ReadAll(std::string(kMaxJsonlLineBytes + 1, 'x') + "\n{\"question\": \"b\"}");
+  const auto all = ReadAll(std::string(kMaxRecordBytes + 1, 'x') + "\n{\"question\": \"b\"}");
   ASSERT_EQ(all.size(), 2u);
   ASSERT_FALSE(all[0].ok());
   EXPECT_NE(all[0].error().message.find(":1: longer than"), std::string::npos);
@@ -163,11 +182,21 @@ TEST_F(JsonlDatasetTest, APictureKnownByItsIdIsLookedForUnderTheRoots) {
   EXPECT_TRUE(missing.has_image());
 }
 
+TEST_F(JsonlDatasetTest, AFrameIsLookedForInTheFolderOfItsVideoFirst) {
+  Write("root/f1.png", "");
+  Write("root/desk/f1.png", "");
+  EXPECT_EQ(ReadOne(R"({"question": "?", "imageId": "f1", "metadata": {"video_id": "desk"}})").image_path,
+            folder_ / "root/desk/f1.png");
+  EXPECT_EQ(ReadOne(R"({"question": "?", "imageId": "f1", "metadata": {"video_id": "sofa"}})").image_path,
+            folder_ / "root/f1.png");
+  EXPECT_EQ(ReadOne(R"({"question": "?", "imageId": "f1", "metadata": [1]})").image_path, folder_ / "root/f1.png");
+}
+
 TEST_F(JsonlDatasetTest, AMissingFileAndAFolderAreErrors) {
-  const Result<std::unique_ptr<Dataset>> missing = NewJsonlDataset(folder_ / "no.jsonl", {});
+  const Result<std::unique_ptr<RecordDataset>> missing = NewJsonlDataset(folder_ / "no.jsonl", {});
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Errc::kNotFound);
-  const Result<std::unique_ptr<Dataset>> folder = NewJsonlDataset(folder_.path(), {});
+  const Result<std::unique_ptr<RecordDataset>> folder = NewJsonlDataset(folder_.path(), {});
   ASSERT_FALSE(folder.ok());
   EXPECT_EQ(folder.error().code, Errc::kIo);
 }

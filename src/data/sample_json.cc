@@ -2,79 +2,19 @@
 
 #include <fmt/core.h>
 
-#include <initializer_list>
+#include <utility>
+
+#include "data/json_fields.h"
 
 namespace afterimage {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Error Unusable(std::string message) { return Error{Errc::kInvalidArgument, std::move(message)}; }
-
-// The fields of one object. The first that has the wrong type is remembered and the rest of the reading goes on, so
-// that a caller asks once.
-class Fields {
- public:
-  explicit Fields(const Json& object) : object_(object) {}
-
-  const Status& status() const { return status_; }
-
-  // The first of these that is there and not null.
-  const Json* Find(std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      const auto found = object_.find(name);
-      if (found == object_.end() || found->is_null()) continue;
-      name_ = name;
-      return &*found;
-    }
-    return nullptr;
-  }
-
-  // Numbers are taken as they are written: ids and answers are often numbers.
-  std::string Text(std::initializer_list<const char*> names) {
-    const Json* value = Find(names);
-    if (value == nullptr) return "";
-    if (value->is_string()) return value->get<std::string>();
-    if (value->is_number()) return value->dump();
-    Wrong("a text");
-    return "";
-  }
-
-  bool Flag(std::initializer_list<const char*> names, bool otherwise) {
-    const Json* value = Find(names);
-    if (value == nullptr) return otherwise;
-    if (value->is_boolean()) return value->get<bool>();
-    Wrong("true or false");
-    return otherwise;
-  }
-
-  std::vector<std::string> Texts(std::initializer_list<const char*> names) {
-    std::vector<std::string> texts;
-    const Json* value = Find(names);
-    if (value == nullptr) return texts;
-    if (!value->is_array()) Wrong("a list of texts");
-    for (const Json& item : *value) {
-      if (item.is_string()) {
-        texts.push_back(item.get<std::string>());
-      } else {
-        Wrong("a list of texts");
-      }
-    }
-    return texts;
-  }
-
-  void Wrong(const char* wanted) {
-    if (status_.ok()) status_ = Unusable(fmt::format("\"{}\" must be {}", name_, wanted));
-  }
-
- private:
-  const Json& object_;
-  std::string name_;  // found last
-  Status status_;
-};
+constexpr size_t kVqaAnswers = 10;
 
 // [{"operation": "select", "argument": "wall (12)"}, ...] as "select:wall (12) | ..."
-std::string ReadProgram(Fields& fields) {
+std::string ReadProgram(JsonFields& fields) {
   const Json* steps = fields.Find({"semantic"});
   if (steps == nullptr) return "";
   std::string program;
@@ -84,7 +24,7 @@ std::string ReadProgram(Fields& fields) {
       fields.Wrong("a list of steps");
       return "";
     }
-    Fields parts(step);
+    JsonFields parts(step);
     program +=
         fmt::format("{}{}:{}", program.empty() ? "" : " | ", parts.Text({"operation"}), parts.Text({"argument"}));
     if (!parts.status().ok()) fields.Wrong("steps with \"operation\" and \"argument\"");
@@ -92,53 +32,91 @@ std::string ReadProgram(Fields& fields) {
   return program;
 }
 
-void ReadGroups(Fields& fields, Sample& sample) {
+void ReadGroups(JsonFields& fields, Sample& sample) {
   const Json* groups = fields.Find({"groups"});
   if (groups == nullptr) return;
   if (!groups->is_object()) return fields.Wrong("an object with \"global\" and \"local\"");
-  Fields parts(*groups);
+  JsonFields parts(*groups);
   sample.global_group = parts.Text({"global"});
   sample.local_group = parts.Text({"local"});
   if (!parts.status().ok()) fields.Wrong("an object with \"global\" and \"local\"");
 }
 
-void ReadType(Fields& fields, Sample& sample) {
+void ReadTypes(JsonFields& fields, Sample& sample) {
+  constexpr const char* kWanted = "an object with \"structural\", \"semantic\" and \"detailed\"";
   const Json* types = fields.Find({"types"});
   if (types == nullptr) return;
-  if (!types->is_object()) return fields.Wrong("an object with \"detailed\"");
-  Fields parts(*types);
+  if (!types->is_object()) return fields.Wrong(kWanted);
+  JsonFields parts(*types);
+  sample.structural_type = parts.Text({"structural"});
+  sample.semantic_type = parts.Text({"semantic"});
   sample.type = parts.Text({"detailed"});
-  if (!parts.status().ok()) fields.Wrong("an object with \"detailed\"");
+  if (!parts.status().ok()) fields.Wrong(kWanted);
 }
 
-}  // namespace
+// Ten texts, or ten objects with "answer", as VQA's own files have them.
+void ReadAnswers(JsonFields& fields, Sample& sample) {
+  const Json* answers = fields.Find({"answers"});
+  if (answers == nullptr) return;
+  if (!answers->is_array() || answers->size() != kVqaAnswers) return fields.Wrong("a list of ten answers");
+  for (const Json& item : *answers) {
+    const Json& answer = item.is_object() && item.contains("answer") ? item["answer"] : item;
+    if (!answer.is_string()) return fields.Wrong("a list of ten answers");
+    sample.answers.push_back(answer.get<std::string>());
+  }
+}
 
-Result<Sample> ReadSample(const Json& object, const std::string& default_id, const ImageFinder& images) {
-  Fields fields(object);
-  Sample sample;
-  sample.question = fields.Text({"question"});
-  sample.answer = fields.Text({"answer"});
-  sample.full_answer = fields.Text({"full_answer", "fullAnswer"});
-  sample.id = fields.Text({"id", "dataset_id", "question_id"});
-  if (sample.id.empty()) sample.id = default_id;
+// "<video_id>/" of a frame, else empty.
+std::string VideoFolder(JsonFields& fields) {
+  const Json* metadata = fields.Find({"metadata"});
+  if (metadata == nullptr || !metadata->is_object()) return "";
+  const std::string video = JsonFields(*metadata).Text({"video_id"});
+  return video.empty() ? "" : video + "/";
+}
+
+void FindImage(JsonFields& fields, const ImageFinder& images, Sample& sample) {
   const std::string image = fields.Text({"image", "image_path"});
-  sample.image_id = fields.Text({"image_id", "imageId"});
-  sample.semantic_str = fields.Text({"semantic_str", "semanticStr"});
-  sample.semantic_program = ReadProgram(fields);
-  ReadGroups(fields, sample);
-  ReadType(fields, sample);
-  sample.is_balanced = fields.Flag({"is_balanced", "isBalanced"}, true);
-  sample.equivalent = fields.Texts({"equivalent"});
-  if (const Json* metadata = fields.Find({"metadata"})) sample.metadata = metadata->dump();
-  if (!fields.status().ok()) return fields.status().error();
-  if (sample.question.empty()) return Unusable("there is no \"question\"");
   if (!image.empty()) {
     sample.image_path = images.ByPath(image);
     if (sample.image_id.empty()) sample.image_id = image;
   } else if (!sample.image_id.empty()) {
-    sample.image_path = images.ById(sample.image_id);
+    const std::string video = VideoFolder(fields);
+    if (!video.empty()) sample.image_path = images.ById(video + sample.image_id);
+    if (sample.image_path.empty()) sample.image_path = images.ById(sample.image_id);
   }
+}
+
+Result<Sample> ReadSample(const Json& object, const std::string& default_id, const ImageFinder& images) {
+  JsonFields fields(object);
+  Sample sample;
+  sample.question = fields.Text({"question"});
+  sample.answer = fields.Text({"answer"});
+  sample.full_answer = fields.Text({"full_answer", "fullAnswer"});
+  ReadAnswers(fields, sample);
+  sample.id = fields.Text({"id", "dataset_id", "question_id"});
+  if (sample.id.empty()) sample.id = default_id;
+  sample.image_id = fields.Text({"image_id", "imageId"});
+  sample.semantic_str = fields.Text({"semantic_str", "semanticStr"});
+  sample.semantic_program = ReadProgram(fields);
+  ReadGroups(fields, sample);
+  ReadTypes(fields, sample);
+  sample.is_balanced = fields.Flag({"is_balanced", "isBalanced"}, true);
+  sample.equivalent = fields.Texts({"equivalent"});
+  sample.entailed = fields.Texts({"entailed"});
+  sample.expected_hit = fields.Text({"expected_hit"});
+  if (const Json* metadata = fields.Find({"metadata"})) sample.metadata = metadata->dump();
+  FindImage(fields, images, sample);
+  if (!fields.status().ok()) return fields.status().error();
+  if (sample.question.empty()) return Error{Errc::kInvalidArgument, "there is no \"question\""};
   return sample;
+}
+
+}  // namespace
+
+SampleReader GqaSamples(ImageFinder images) {
+  return [images = std::move(images)](const Json& object, const std::string& id) {
+    return ReadSample(object, id, images);
+  };
 }
 
 }  // namespace afterimage

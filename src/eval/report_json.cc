@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/score.h"
+
 namespace afterimage {
 namespace {
 
@@ -110,8 +112,8 @@ Json CandidatesJson(const Report& report) {
   return candidates;
 }
 
-const char* Match(const std::optional<bool>& correct) {
-  return !correct.has_value() ? "None" : *correct ? "True" : "False";
+const char* Match(const std::optional<double>& correct) {
+  return !correct.has_value() ? "None" : CountsAsRight(*correct) ? "True" : "False";
 }
 
 }  // namespace
@@ -167,13 +169,15 @@ std::string SampleLine(const SampleOutcome& outcome) {
     json["prompt"] = outcome.prompt;
     json["hit"] = report.hit();
     json["hit_source"] = OrNull(report.provenance);
+    if (!sample.expected_hit.empty()) json["expected_hit"] = sample.expected_hit;
     json["class"] = Name(report.reuse_class);
     json["latency"] = report.latency_ms / 1000;
     json["ttft"] = report.ttft_ms / 1000;
     json["response"] = outcome.answer.text;
     json["response_tokens"] = outcome.answer.tokens;
     json["reference"] = OrNull(sample.answer);
-    json["is_correct"] = OrNull(outcome.correct);
+    json["is_correct"] = outcome.correct.has_value() ? Json(CountsAsRight(*outcome.correct)) : Json();
+    if (!sample.answers.empty()) json["vqa_score"] = OrNull(outcome.correct);
     json["is_balanced"] = sample.is_balanced;
     json["statuses"] = StatusesJson(report);
     json["donor"] = report.donor.has_value() ? DonorJson(*report.donor) : Json();

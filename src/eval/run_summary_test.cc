@@ -35,10 +35,10 @@ SampleOutcome WithBaseline(SampleOutcome outcome, double ttft_ms, std::vector<in
   return outcome;
 }
 
-SampleOutcome Scored(SampleOutcome outcome, bool correct, bool is_balanced = true) {
+SampleOutcome Scored(SampleOutcome outcome, double correct, bool is_balanced = true) {
   outcome.correct = correct;
   outcome.sample.is_balanced = is_balanced;
-  if (outcome.baseline.has_value()) outcome.baseline->correct = true;
+  if (outcome.baseline.has_value()) outcome.baseline->correct = 1;
   return outcome;
 }
 
@@ -107,6 +107,44 @@ TEST(RunSummary, AccuracyIsOfWhatIsScored) {
   EXPECT_EQ(json["scored"], 2);
   EXPECT_EQ(json["accuracy"], 0.5);
   EXPECT_TRUE(Summarized({Cold(1)})["accuracy"].is_null());
+}
+
+TEST(RunSummary, AccuracyIsTheMeanOfShares) {
+  const Json json = Summarized({Scored(Cold(1), 0.3), Scored(Cold(1), 0.9)});
+  EXPECT_DOUBLE_EQ(json["accuracy"], 0.6);
+}
+
+TEST(RunSummary, ExpectedHitsAreThoseOfTheExpectedLayer) {
+  const auto expecting = [](const std::string& expected, const std::string& provenance) {
+    SampleOutcome outcome = Outcome(ReuseClass::kExact, provenance, provenance.empty() ? 0 : 30, 1);
+    outcome.sample.expected_hit = expected;
+    return outcome;
+  };
+  const std::vector<SampleOutcome> outcomes = {expecting("exact", "text:exact"),
+                                               expecting("exact", "text:semantic"),
+                                               expecting("semantic", "text:semantic"),
+                                               expecting("semantic", "prefix:image"),
+                                               expecting("embedding", "embedding:both"),
+                                               expecting("embedding", "text:embedding"),
+                                               expecting("embedding", ""),
+                                               expecting("", "text:exact")};
+  EXPECT_EQ(Summarized(outcomes)["expected_hits"].dump(), R"({"total":7,"met":3})");
+  EXPECT_FALSE(Summarized({Cold(1)}).contains("expected_hits"));
+  RunSummary summary;
+  for (const SampleOutcome& outcome : outcomes) summary.Add(outcome);
+  EXPECT_NE(SummaryTable(summary, {}).find("\n            3 of 7 found by the layer that was expected to\n"),
+            std::string::npos);
+}
+
+TEST(RunSummary, MetricsAreThereWhereTheyAreWanted) {
+  RunSummary summary;
+  summary.Add(Scored(Cold(1), 1));
+  EXPECT_FALSE(SummaryJson(summary, {}).contains("metrics"));
+  summary.metrics.emplace();
+  summary.Add(Scored(Cold(1), 1));
+  summary.Add(Cold(1));  // without a reference
+  EXPECT_EQ(SummaryJson(summary, {})["metrics"]["accuracy"]["scored"], 1);
+  EXPECT_NE(SummaryTable(summary, {}).find("\n\nGQA metrics "), std::string::npos);
 }
 
 TEST(RunSummary, TheBaselineIsComparedSampleBySample) {
