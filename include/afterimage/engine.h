@@ -40,6 +40,7 @@ struct EngineInfo {
   int context_tokens = 0;  // per sequence
   int max_sequences = 0;
   bool vision = false;
+  int encoder_dim = 0;  // values the vision encoder makes for one token of a picture; 0: no vision
   // Why state of this model is not captured or injected; empty when it is. Answers are given either way.
   std::string cache_refusal;
 };

@@ -181,7 +181,7 @@ int RunAsk(const AskFlags& flags) {
   if (!options.ok()) return Fail(options.error());
   const Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(*options);
   if (!engine.ok()) return Fail(engine.error());
-  const Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
+  const Result<std::unique_ptr<Cache>> cache = flags.cache.Open(*cache_options, **engine);
   if (!cache.ok()) return Fail(cache.error());
   const Result<Asked> asked = Serve(**cache, *query, !flags.json);
   if (!asked.ok()) return Fail(asked.error());
@@ -208,7 +208,10 @@ void AddAsk(CLI::App& app, int& exit_code) {
   AddSamplingOptions(table, flags->sampling);
   AddEngineOptions(table, flags->engine);
   table.AddTo(*command);
-  command->callback([flags, &exit_code] { exit_code = RunAsk(*flags); });
+  command->callback([flags, table, &exit_code]() mutable {
+    const Status status = ApplyPreset(table, flags->engine);
+    exit_code = status.ok() ? RunAsk(*flags) : Fail(status.error());
+  });
 }
 
 }  // namespace afterimage

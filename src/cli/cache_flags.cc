@@ -2,14 +2,21 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "afterimage/llama_text_encoder.h"
+#include "cli/model_files.h"
 #include "core/byte_size.h"
+#include "embed/embedding_hook.h"
+#include "embed/remembering_encoder.h"
 
 namespace afterimage {
 namespace {
 
 using Json = OptionTable::Json;
+
+constexpr const char* kShippedEncoder = "all-minilm-l6-v2";
 
 Error Wrong(std::string message) { return Error{Errc::kInvalidArgument, std::move(message)}; }
 
@@ -34,6 +41,36 @@ Status ParseShare(const std::string& text, double& share) {
   }
   share = percent / 100;
   return {};
+}
+
+void AddNumber(OptionTable& table, const char* flag, double& value, const char* help) {
+  table.AddParsed(
+      flag, "NUMBER", [&value](const std::string& text) { return option_table_internal::ParseText(text, value); },
+      [&value]() -> Json { return value; }, help);
+}
+
+Result<EmbeddingLayerOptions> ParseEmbeddingLayer(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(':', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  EmbeddingLayerOptions layer;
+  if (parts.size() < 2 || parts.size() > 3 || parts[0].empty()) {
+    return Wrong(fmt::format("--embedding-layer {}: give NAME:DIM or NAME:DIM:THRESHOLD, such as prompt:384:0.8.", text));
+  }
+  layer.name = parts[0];
+  if (Status status = option_table_internal::ParseText(parts[1], layer.dim); !status.ok() || layer.dim < 1) {
+    return Wrong(fmt::format("--embedding-layer {}: '{}' is no dimension.", text, parts[1]));
+  }
+  if (parts.size() == 3) {
+    const Status status = option_table_internal::ParseText(parts[2], layer.threshold);
+    if (!status.ok() || !(layer.threshold >= -1 && layer.threshold <= 1)) {
+      return Wrong(fmt::format("--embedding-layer {}: '{}' is no cosine from -1 to 1.", text, parts[2]));
+    }
+  }
+  return layer;
 }
 
 const std::vector<std::pair<std::string, std::optional<CacheMode>>>& Modes() {
@@ -62,21 +99,66 @@ Result<CacheOptions> CacheFlags::Resolve() const {
   if (resolved.mode != CacheMode::kOff && resolved.folder.empty()) {
     return Wrong("--cache-mode live and dry-run need a folder: give --cache-dir.");
   }
-  resolved.exact_layer = resolved.prefix_layer = resolved.fusion_layer = false;
+  const auto has = [&](const char* layer) { return std::ranges::find(layers, layer) != layers.end(); };
   for (const std::string& layer : layers) {
-    if (layer == "exact") {
-      resolved.exact_layer = true;
-    } else if (layer == "prefix") {
-      resolved.prefix_layer = true;
-    } else if (layer == "fusion") {
-      resolved.fusion_layer = fusion_cache;
-    } else if (layer == "embedding" || layer == "semantic") {
-      return Wrong(fmt::format("--layers {}: this layer is not built yet; give exact, prefix or fusion.", layer));
-    } else {
-      return Wrong(fmt::format("--layers: there is no layer '{}'; give exact, prefix or fusion.", layer));
+    if (layer != "exact" && layer != "embedding" && layer != "semantic" && layer != "prefix" && layer != "fusion") {
+      return Wrong(fmt::format("--layers: there is no layer '{}'; give some of exact, embedding, semantic, prefix, fusion.",
+                               layer));
     }
   }
+  resolved.exact_layer = has("exact");
+  resolved.semantic_layer = has("semantic") && !disable_semantic_cache;
+  resolved.prefix_layer = has("prefix");
+  resolved.fusion_layer = has("fusion") && fusion_cache;
+  for (const std::string& text : embedding_layers) {
+    const Result<EmbeddingLayerOptions> layer = ParseEmbeddingLayer(text);
+    if (!layer.ok()) return layer.error();
+    if (has("embedding")) resolved.embedding_layers.push_back(*layer);
+  }
+  if (!resolved.embedding_layers.empty() && embedding_hook == "none") {
+    return Wrong("--embedding-layer needs vectors: give --embedding-hook prompt, vision, prompt_vision or your own.");
+  }
   return resolved;
+}
+
+Result<std::unique_ptr<Cache>> CacheFlags::Open(CacheOptions resolved, Engine& engine) const {
+  if (Status status = AddEncoders(engine.info(), resolved); !status.ok()) return status.error();
+  return Cache::Open(resolved, engine);
+}
+
+Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved) const {
+  if (resolved.mode == CacheMode::kOff || resolved.loosest != ReuseClass::kApproximate) return {};
+  const Result<ModelFiles> file = FindModel(index_encoder.empty() ? kShippedEncoder : index_encoder);
+  std::shared_ptr<TextEncoder> encoder;
+  const auto text_encoder = [&]() -> Result<std::shared_ptr<TextEncoder>> {
+    if (encoder != nullptr) return encoder;
+    if (!file.ok()) return file.error();
+    Result<std::unique_ptr<TextEncoder>> loaded = NewLlamaTextEncoder(file->model);
+    if (!loaded.ok()) return loaded.error();
+    encoder = std::make_shared<RememberingEncoder>(std::move(*loaded));
+    return encoder;
+  };
+  if (resolved.semantic_layer) {
+    const Result<std::shared_ptr<TextEncoder>> loaded = text_encoder();
+    if (loaded.ok()) {
+      resolved.text_encoder = *loaded;
+    } else if (index_encoder.empty() && loaded.error().code == Errc::kNotFound) {
+      fmt::print(stderr, "afterimage: warning: there is no sentence encoder, so the semantic layer is off; "
+                         "scripts/fetch-model encoder gets it\n");
+    } else {
+      return loaded.error();
+    }
+  }
+  if (resolved.embedding_layers.empty()) return {};
+  HookParts parts;
+  parts.new_text_encoder = text_encoder;
+  parts.vision = vision_source;
+  parts.encoder_identity = engine.identity.compatibility.digest().Hex();
+  parts.encoder_dim = engine.encoder_dim;
+  Result<std::unique_ptr<EmbeddingHook>> hook = NewEmbeddingHook(embedding_hook, parts);
+  if (!hook.ok()) return hook.error();
+  resolved.embedding_hook = std::move(*hook);
+  return {};
 }
 
 void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
@@ -84,12 +166,27 @@ void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
   table.SetGroup("Cache");
   table.Add("--cache-dir", options.folder, "Folder of the cache; made if absent");
   AddMode(table, flags);
-  table.AddList("--layers", flags.layers, "Layers to use, of exact, prefix, fusion").separator = ',';
+  table.AddList("--layers", flags.layers, "Layers to use, of those that are configured").separator = ',';
   table.AddChoice("--reuse", options.loosest,
                   {{"exact", ReuseClass::kExact},
                    {"normalized", ReuseClass::kNormalized},
                    {"approximate", ReuseClass::kApproximate}},
                   "The loosest class of reuse allowed");
+  AddNumber(table, "--similarity-threshold", options.similarity_threshold,
+            "Least cosine of a question the semantic layer takes for this one");
+  table.Add("--chunk-window", options.chunk_window, "Characters of the text key the semantic layer looks at");
+  table
+      .AddList("--embedding-layer", flags.embedding_layers,
+               "NAME:DIM[:THRESHOLD]: a layer over vectors of the hook; may be given again")
+      .key = "embedding_layers";
+  table.Add("--embedding-hook", flags.embedding_hook,
+            "Makes the vectors: none, prompt, vision, prompt_vision, libx.so:factory or package.module:Factory");
+  table.Add("--vision-source", flags.vision_source,
+            "What the vision hook looks at: pixels (a millisecond, no model), or encoder (the model's own)");
+  table.Add("--index-encoder", flags.index_encoder,
+            "Sentence encoder (GGUF) of the semantic layer and the prompt hook; empty: all-MiniLM-L6-v2");
+  table.AddFlag("--disable-semantic-cache", flags.disable_semantic_cache, "Without the semantic layer");
+  table.Add("--vector-index", options.vector_index, "How vectors are searched: flat");
   table.Add("--max-cached-blocks", options.max_blocks, "Most blocks of 16 tokens kept; 0: no limit");
   AddSize(table, "--max-bytes", options.max_bytes, "Most bytes kept on disk (2GB, 500MiB); 0: no limit");
   AddSize(table, "--memory-bytes", options.memory_bytes, "Most bytes also kept in memory; 0: none");

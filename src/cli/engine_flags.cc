@@ -2,26 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
+#include "cli/model_files.h"
 #include "cli/presets.h"
 
 namespace afterimage {
 
-std::string EngineFlags::preset_name() const {
-  return preset.empty() && options.model_path.empty() ? kDefaultPreset : preset;
+namespace {
+
+constexpr const char* kFetchedPreset = "smollm2-135m";
+
+// With the script that knows where it comes from; what it says goes to stderr.
+Status Fetch(const std::string& name) {
+  const Result<std::string> script = FindShipped("scripts/fetch-model");
+  if (!script.ok()) return script.error();
+  fmt::print(stderr, "afterimage: fetching {}, once\n", name);
+  if (std::system(("'" + *script + "' " + name + " >&2").c_str()) == 0) return {};
+  return Error{Errc::kNotFound, fmt::format("{} could not be fetched; {} {} says why.", name, *script, name)};
 }
+
+}  // namespace
 
 Result<LlamaOptions> EngineFlags::Resolve() const {
   LlamaOptions resolved = options;
-  if (preset_name().empty()) return resolved;
-  if (Status status = ApplyPreset(preset_name(), resolved); !status.ok()) return status.error();
+  Result<ModelFiles> files = FindModel(model);
+  if (!files.ok() && files.error().code == Errc::kNotFound && model == kFetchedPreset) {
+    if (Status status = Fetch(model); !status.ok()) return status.error();
+    files = FindModel(model);
+  }
+  if (!files.ok()) return files.error();
+  resolved.model_path = files->model;
+  if (resolved.mmproj_path.empty()) resolved.mmproj_path = files->mmproj;
   return resolved;
+}
+
+Status ApplyPreset(OptionTable& table, EngineFlags& flags) {
+  if (flags.preset.empty() && flags.model.empty()) flags.preset = kDefaultPreset;
+  if (flags.preset.empty()) return {};
+  const Result<OptionTable::Json> values = PresetOptions(flags.preset);
+  if (!values.ok()) return values.error();
+  return table.Default(*values);
 }
 
 void AddModelOptions(OptionTable& table, EngineFlags& flags) {
   table.Add("--preset", flags.preset,
             fmt::format("A model by name: {}; the first is the default", fmt::join(PresetNames(), ", ")));
-  table.Add("--model", flags.options.model_path, "GGUF of the language model, in place of the preset's");
-  table.Add("--mmproj", flags.options.mmproj_path, "GGUF of its vision projector; empty: text only");
+  table.Add("--model", flags.model,
+            "The model in place of the preset's: a GGUF file, a folder that holds one, or a hub name to look for in the "
+            "local model folders");
+  table.Add("--mmproj", flags.options.mmproj_path,
+            "GGUF of its vision projector; empty: the one in the model's folder, else text only");
+  table.AddFlag("--trust-remote-code", flags.trust_remote_code,
+                "Taken for the sake of command lines that have it; no model brings code of its own here");
 }
 
 void AddEngineOptions(OptionTable& table, EngineFlags& flags) {

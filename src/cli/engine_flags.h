@@ -12,13 +12,17 @@ namespace afterimage {
 
 struct EngineFlags {
   std::string preset;  // empty, with no model either: the default one
+  std::string model;   // as FindModel takes it
+  bool trust_remote_code = false;
   LlamaOptions options;
 
-  // The preset that counts; empty: none, a model was given.
-  std::string preset_name() const;
-  // The options with what the preset says. Errors: those of ApplyPreset.
+  // The options with the model's files, which are fetched where that is how the preset gets them. Errors: FindModel's.
   Result<LlamaOptions> Resolve() const;
 };
+
+// Gives the options of the table that were not given what the preset says, if one counts, and names it. Called once all
+// that is given is set. Errors: kInvalidArgument (no such preset).
+Status ApplyPreset(OptionTable& table, EngineFlags& flags);
 
 // --preset, --model and --mmproj.
 void AddModelOptions(OptionTable& table, EngineFlags& flags);

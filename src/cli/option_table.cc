@@ -101,6 +101,7 @@ Status ParseText(const std::string& text, int64_t& value) { return ParseNumber(t
 Status ParseText(const std::string& text, uint32_t& value) { return ParseNumber(text, value, "a whole number from 0"); }
 Status ParseText(const std::string& text, uint64_t& value) { return ParseNumber(text, value, "a whole number from 0"); }
 Status ParseText(const std::string& text, float& value) { return ParseNumber(text, value, "a number"); }
+Status ParseText(const std::string& text, double& value) { return ParseNumber(text, value, "a number"); }
 
 Json Shown(const std::string& value) { return value; }
 Json Shown(float value) { return Json::parse(fmt::format("{}", value), nullptr, false); }
@@ -182,8 +183,7 @@ Status OptionTable::Set(std::string_view key, const Json& value) {
 Status OptionTable::Default(const Json& values) {
   for (const auto& [key, value] : values.items()) {
     const Result<Row*> row = Find(key);
-    if (!row.ok()) return row.error();
-    if (*(*row)->given) continue;
+    if (!row.ok() || *(*row)->given) continue;
     if (Status status = SetFromJson(**row, value); !status.ok()) return status;
   }
   return {};

@@ -59,7 +59,8 @@ class OptionTable {
 
   // Sets an option by its key, from a JSON text, number, boolean or list of texts. Errors: kInvalidArgument.
   Status Set(std::string_view key, const Json& value);
-  // Sets the options named in the object that were not given. Errors: as Set's.
+  // Sets the options named in the object that were not given; those this table does not have are passed over.
+  // Errors: as Set's.
   Status Default(const Json& values);
   // Every option and what it is set to, in the order they were added.
   Json ToJson() const;
@@ -79,6 +80,7 @@ Status ParseText(const std::string& text, int64_t& value);
 Status ParseText(const std::string& text, uint32_t& value);
 Status ParseText(const std::string& text, uint64_t& value);
 Status ParseText(const std::string& text, float& value);
+Status ParseText(const std::string& text, double& value);
 nlohmann::ordered_json Shown(const std::string& value);
 nlohmann::ordered_json Shown(float value);  // as short as it can be written, not as its double
 template <typename T>

@@ -14,7 +14,7 @@
 #include "cli/command.h"
 #include "cli/engine_flags.h"
 #include "cli/option_table.h"
-#include "cli/presets.h"
+#include "cli/model_files.h"
 #include "cli/progress.h"
 #include "data/image_finder.h"
 #include "data/open_dataset.h"
@@ -76,7 +76,8 @@ OptionTable RunOptionTable(RunFlags& flags) {
       [&flags]() -> OptionTable::Json { return Name(flags.run.chunk_source); },
       fmt::format("Which text of a sample is its key: {}", kChunkSources));
   table.Add("--prompt-template", flags.run.prompt_template,
-            "What the model is asked, with {question}, {image_id} and the like; empty: the question");
+            fmt::format("What the model is asked: a text with {{question}}, {{image_id}} and the like, or one of {}",
+                        kTemplateNames));
   table.AddFlag("--baseline", flags.baseline, "Also run every sample without the cache, and compare");
   table.Add("--samples-file", flags.samples_file, "Write one JSON line a sample to this file");
   table.AddFlag("--metrics", flags.run.metrics,
@@ -154,7 +155,7 @@ int RunRun(const RunFlags& flags) {
   if (!options.ok()) return Fail(options.error());
   Result<std::unique_ptr<Engine>> engine = NewLlamaEngine(*options);
   if (!engine.ok()) return Fail(engine.error());
-  Result<std::unique_ptr<Cache>> cache = Cache::Open(*cache_options, **engine);
+  Result<std::unique_ptr<Cache>> cache = flags.cache.Open(*cache_options, **engine);
   if (!cache.ok()) return Fail(cache.error());
   std::unique_ptr<Cache> baseline;
   if (flags.baseline) {
@@ -170,7 +171,7 @@ int RunRun(const RunFlags& flags) {
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,
-               {flags.engine.preset_name(), options->model_path, flags.dataset.name, (*engine)->info(),
+               {flags.engine.preset, options->model_path, flags.dataset.name, (*engine)->info(),
                 cache_options->mode, (*cache)->stats()},
                flags.json);
   if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return Fail(WriteError(flags.samples_file));
@@ -184,11 +185,13 @@ void AddRun(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<RunFlags>();
   auto print_config = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("run", "Run a data set through the model and the cache; prints what it saved");
-  const OptionTable table = RunOptionTable(*flags);
+  OptionTable table = RunOptionTable(*flags);
   table.AddTo(*command);
   command->add_flag("--print-config", *print_config, "Print all options as JSON, and do nothing else");
-  command->callback([flags, print_config, table, &exit_code] {
-    if (*print_config) {
+  command->callback([flags, print_config, table, &exit_code]() mutable {
+    if (Status status = ApplyPreset(table, flags->engine); !status.ok()) {
+      exit_code = Fail(status.error());
+    } else if (*print_config) {
       fmt::print("{}\n", Dump(table.ToJson(), 2));
     } else {
       exit_code = RunRun(*flags);

@@ -24,7 +24,7 @@ class Part {
 
 class PromptPart : public Part {
  public:
-  explicit PromptPart(std::unique_ptr<TextEncoder> encoder) : encoder_(std::move(encoder)) {}
+  explicit PromptPart(std::shared_ptr<TextEncoder> encoder) : encoder_(std::move(encoder)) {}
   EmbeddingSource source() const override { return {"prompt", encoder_->dim(), Modality::kText, encoder_->identity()}; }
   Result<Vector> Embed(const EmbeddingInput& input) override {
     if (input.question.empty()) return Error{Errc::kNotFound, "The request has no question."};
@@ -32,7 +32,7 @@ class PromptPart : public Part {
   }
 
  private:
-  std::unique_ptr<TextEncoder> encoder_;
+  std::shared_ptr<TextEncoder> encoder_;
 };
 
 class PixelsPart : public Part {
@@ -116,7 +116,7 @@ Result<std::unique_ptr<Part>> NewPromptPart(const HookParts& parts) {
   if (!parts.new_text_encoder) {
     return Error{Errc::kUnsupported, "The source 'prompt' needs a sentence encoder, and none is given."};
   }
-  Result<std::unique_ptr<TextEncoder>> encoder = parts.new_text_encoder();
+  Result<std::shared_ptr<TextEncoder>> encoder = parts.new_text_encoder();
   if (!encoder.ok()) return encoder.error();
   return std::unique_ptr<Part>(std::make_unique<PromptPart>(std::move(*encoder)));
 }

@@ -17,14 +17,14 @@
 
 #include "afterimage/embedding.h"
 #include "embed/python_hook.h"
-#include "embed/text_encoder.h"
+#include "afterimage/text_encoder.h"
 
 namespace afterimage {
 
 // What hooks are made of. Each uses what it needs of it.
 struct HookParts {
   // Called once, by a hook with `prompt`, since an encoder costs seconds and memory. Null: there is none to be had.
-  std::function<Result<std::unique_ptr<TextEncoder>>()> new_text_encoder;
+  std::function<Result<std::shared_ptr<TextEncoder>>()> new_text_encoder;
   std::string vision = "pixels";  // or "encoder"
   // For "encoder": names what shapes the encoder's output (the engine's compatibility digest), and the length of one of
   // its rows. Empty and 0: the engine has no such encoder.

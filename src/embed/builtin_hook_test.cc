@@ -28,7 +28,7 @@ class LengthEncoder : public TextEncoder {
 
 HookParts WithEncoders() {
   HookParts parts;
-  parts.new_text_encoder = [] { return std::unique_ptr<TextEncoder>(std::make_unique<LengthEncoder>()); };
+  parts.new_text_encoder = [] { return std::shared_ptr<TextEncoder>(std::make_unique<LengthEncoder>()); };
   parts.encoder_identity = "model-7";
   parts.encoder_dim = 3;
   return parts;
@@ -54,7 +54,7 @@ TEST(BuiltinHookTest, NoneHasNoSources) { EXPECT_TRUE(Hook("none")->sources().em
 
 TEST(BuiltinHookTest, NoneAndVisionNeedNoTextEncoder) {
   HookParts parts;
-  parts.new_text_encoder = []() -> Result<std::unique_ptr<TextEncoder>> {
+  parts.new_text_encoder = []() -> Result<std::shared_ptr<TextEncoder>> {
     ADD_FAILURE() << "loaded for nothing";
     return Error{Errc::kInternal, ""};
   };
@@ -163,7 +163,7 @@ TEST(BuiltinHookTest, WhatTheEncoderDoesWrongIsAnError) {
   EXPECT_EQ(Embed(*Hook("prompt"), "prompt", input).error().code, Errc::kInternal);
 
   HookParts parts;
-  parts.new_text_encoder = [] { return std::unique_ptr<TextEncoder>(std::make_unique<LengthEncoder>(3)); };
+  parts.new_text_encoder = [] { return std::shared_ptr<TextEncoder>(std::make_unique<LengthEncoder>(3)); };
   input.question = "fine";
   EXPECT_EQ(Embed(**NewBuiltinHook("prompt", parts), "prompt", input).error().code, Errc::kInternal);
 }
@@ -176,7 +176,7 @@ TEST(BuiltinHookTest, AMissingPartIsAnErrorAtTheStart) {
   parts.encoder_dim = 3;
   EXPECT_EQ(NewBuiltinHook("vision", parts).error().code, Errc::kUnsupported);
   parts = {};
-  parts.new_text_encoder = []() -> Result<std::unique_ptr<TextEncoder>> { return Error{Errc::kNotFound, "no model"}; };
+  parts.new_text_encoder = []() -> Result<std::shared_ptr<TextEncoder>> { return Error{Errc::kNotFound, "no model"}; };
   EXPECT_EQ(NewBuiltinHook("prompt", parts).error().message, "no model");
 }
 

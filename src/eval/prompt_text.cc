@@ -97,6 +97,11 @@ bool IsNameCharacter(char c) {
   return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+constexpr std::string_view kShortTemplate = "{question}\nAnswer the question using a single word or phrase.";
+constexpr std::string_view kOriginalTemplate =
+    "You are assisting with the GQA benchmark. Answer the question based on the referenced image.\n"
+    "Image ID: {image_id}\nQuestion: {question}\nAnswer:";
+
 }  // namespace
 
 std::string_view Name(ChunkSource source) {
@@ -118,7 +123,9 @@ std::string ChunkText(const Sample& sample, ChunkSource source) {
 }
 
 std::string FillTemplate(std::string_view prompt_template, const Sample& sample) {
-  if (prompt_template.empty()) return sample.question;
+  if (prompt_template.empty() || prompt_template == "question") return sample.question;
+  if (prompt_template == "short") prompt_template = kShortTemplate;
+  if (prompt_template == "original") prompt_template = kOriginalTemplate;
   std::string filled;
   size_t i = 0;
   while (i < prompt_template.size()) {

@@ -30,8 +30,13 @@ Result<ChunkSource> ParseChunkSource(std::string_view name);
 std::string ChunkText(const Sample& sample, ChunkSource source);
 
 // {question} {answer} {full_answer} {image_id} {dataset_id} {global_group} {local_group} {semantic_str}
-// {semantic_program} replaced, any other {name} left out, {{ and }} written as single braces. An empty template is
-// "{question}".
+// {semantic_program} replaced, any other {name} left out, {{ and }} written as single braces.
+//
+// Templates with a name are meant by their name alone:
+//   question   "{question}"; also what an empty template is
+//   short      asks for a word or a phrase, as GQA is scored
+//   original   names the benchmark and the picture's id
+inline constexpr std::string_view kTemplateNames = "question, short, original";
 std::string FillTemplate(std::string_view prompt_template, const Sample& sample);
 
 }  // namespace afterimage

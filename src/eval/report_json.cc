@@ -38,6 +38,8 @@ Json LayerJson(const LayerReport& layer) {
           {"status", Name(layer.status)},
           {"reason", OrNull(layer.reason)},
           {"lookup_ms", layer.lookup_ms},
+          {"embed_ms", layer.embed_ms},
+          {"threshold", layer.threshold},
           {"candidates", std::move(candidates)}};
 }
 

@@ -32,23 +32,31 @@ class Runner {
         observer_.OnWarning("the model takes no pictures; questions about pictures are asked without them");
       }
     } else if (sample.has_image()) {
-      if (sample.image_path.empty()) {
-        return Error{Errc::kNotFound,
-                     fmt::format("There is no file for picture '{}': give \"image\", or name the folder in "
-                                 "SEMANTIC_CACHE_IMAGE_ROOT, GQA_IMAGE_ROOT or LLAVA_IMAGE_ROOT.",
-                                 sample.image_id)};
+      Result<std::shared_ptr<const Image>> image = FindImage(sample);
+      if (image.ok()) {
+        images.push_back(*image);
+        query.image_paths.push_back(sample.image_path);
+      } else if (image.error().code != Errc::kNotFound) {
+        return image.error();
+      } else if (!std::exchange(warned_of_missing_, true)) {
+        observer_.OnWarning(image.error().message + " It is asked about without its picture, as all such are.");
       }
-      Result<std::shared_ptr<const Image>> image = ReadImage(sample.image_path);
-      if (!image.ok()) return image.error();
-      images.push_back(*image);
-      query.image_paths.push_back(sample.image_path);
     }
     query.request = Ask(std::move(images), outcome.prompt);
     query.request.sampling = options_.sampling;
     query.id = sample.id;
     query.question = sample.question;
     query.chunk_text = outcome.chunk_text;
+    query.metadata = sample.metadata;
     return query;
+  }
+
+  static Result<std::shared_ptr<const Image>> FindImage(const Sample& sample) {
+    if (!sample.image_path.empty()) return ReadImage(sample.image_path);
+    return Error{Errc::kNotFound,
+                 fmt::format("There is no file for picture '{}': give \"image\", or name the folder in "
+                             "SEMANTIC_CACHE_IMAGE_ROOT, GQA_IMAGE_ROOT or LLAVA_IMAGE_ROOT.",
+                             sample.image_id)};
   }
 
   Status ServeInto(SampleOutcome& outcome) {
@@ -84,6 +92,7 @@ class Runner {
   const RunOptions& options_;
   RunObserver& observer_;
   bool warned_of_pictures_ = false;
+  bool warned_of_missing_ = false;
   bool baseline_first_ = false;
 };
 

@@ -27,9 +27,9 @@ class RunObserver {
   virtual void OnWarning(const std::string& message) = 0;
 };
 
-// Serves every sample, then flushes the cache. A sample that cannot be served (an unreadable line or picture, a prompt
-// over the context) is an outcome with an error, and the run goes on. A model without vision is asked without the
-// pictures, and one warning says so; a model with vision is never asked about a picture it was not given.
+// Serves every sample, then flushes the cache. A sample that cannot be served (an unreadable line, a damaged picture, a
+// prompt over the context) is an outcome with an error, and the run goes on. Where a picture's file is missing, or the
+// model has no vision, the question is asked without the picture, and one warning says so.
 //
 // With `baseline`, a cache of mode kOff on the same engine, every sample is also served without reuse. Which of the two
 // goes first alternates from sample to sample, so that neither always finds the machine as the other left it.

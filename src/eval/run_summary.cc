@@ -72,19 +72,21 @@ void RunSummary::AddReport(const Report& report) {
   if (!report.provenance.empty()) ++hits[report.provenance];
   const size_t reuse_class = static_cast<size_t>(report.reuse_class);
   ++classes[reuse_class];
+  double embed_ms = 0;  // also part of the layers' lookups
   for (const LayerReport& layer : report.layers) {
     ++Entry(statuses, layer.key)[static_cast<size_t>(layer.status)];
     Entry(lookup_ms, layer.key) += layer.lookup_ms;
+    embed_ms += layer.embed_ms;
   }
   for (Times* of : {&times, &times_by_class[reuse_class]}) {
     of->ttft_ms.push_back(report.ttft_ms);
     of->latency_ms.push_back(report.latency_ms);
   }
   const SequenceStats& stats = report.stats;
-  const std::pair<const char*, double> stages[] = {{"prepare", report.prepare_ms}, {"plan", report.plan_ms},
-                                                   {"encode", stats.encode_ms},    {"prefill", stats.prefill_ms},
-                                                   {"load", stats.load_ms},        {"inject", stats.inject_ms},
-                                                   {"decode", stats.decode_ms},    {"observe", report.observe_ms}};
+  const std::pair<const char*, double> stages[] = {
+      {"prepare", report.prepare_ms}, {"embed", embed_ms},      {"plan", report.plan_ms},
+      {"encode", stats.encode_ms},    {"prefill", stats.prefill_ms}, {"load", stats.load_ms},
+      {"inject", stats.inject_ms},    {"decode", stats.decode_ms},   {"observe", report.observe_ms}};
   for (const auto& [name, ms] : stages) Entry(stage_ms, name) += ms;
   prompt_tokens += static_cast<uint64_t>(report.prompt_tokens);
   tokens_reused += static_cast<uint64_t>(stats.tokens_reused);

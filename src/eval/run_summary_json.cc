@@ -114,6 +114,7 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                      {"fusion", info.stats.fusion_bytes},
                      {"logits", info.stats.logits_bytes},
                      {"overhead", info.stats.overhead_bytes},
+                     {"vectors", info.stats.vector_bytes},
                      {"catalogue", info.stats.catalogue_bytes}}}};
   json["planner"] = {
       {"predictions", summary.planner_errors.size()},

@@ -153,11 +153,14 @@ void DiskStore::WriteFiles(Group& group) {
   for (const std::string& folder : folders) {
     const Status status = files_.SyncFolder(folder);
     if (status.ok()) continue;
-    const auto lost = std::ranges::stable_partition(group.chunks, [&](const QueuedChunk& queued) {
-      return layout_.FolderOf(queued.chunk->header.kind, queued.id) != folder;
-    });
-    Drop({lost.begin(), lost.end()}, status.error());
-    group.chunks.erase(lost.begin(), lost.end());
+    std::vector<QueuedChunk> kept;
+    std::vector<QueuedChunk> lost;
+    for (QueuedChunk& queued : group.chunks) {
+      const bool in_folder = layout_.FolderOf(queued.chunk->header.kind, queued.id) == folder;
+      (in_folder ? lost : kept).push_back(std::move(queued));
+    }
+    Drop(lost, status.error());
+    group.chunks = std::move(kept);
   }
 }
 

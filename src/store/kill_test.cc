@@ -104,7 +104,8 @@ class KillTest : public testing::Test {
       } else {
         committed.erase(report.seed);
       }
-      if (reports_left > 0 && --reports_left == 0) kill_soon();
+      if (reports_left == 1) kill_soon();
+      if (reports_left > 0) --reports_left;
     }
     ::close(pipe[0]);
     int status = 0;

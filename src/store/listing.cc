@@ -10,7 +10,7 @@
 namespace afterimage {
 
 DiskLayout FindLayout(const std::string& folder) {
-  const DiskLayout layout(folder);
+  DiskLayout layout(folder);
   const auto catalogue = Catalogue::Open(layout.catalogue(), {.read_only = true, .no_trace = true});
   if (!catalogue.ok()) return layout;
   const auto elsewhere = (*catalogue)->FindMeta(kFusionFolderKey);

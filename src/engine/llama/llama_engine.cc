@@ -47,6 +47,7 @@ EngineInfo InfoOf(const LlamaRuntime& runtime, Identity identity) {
   info.context_tokens = runtime.context_tokens();
   info.max_sequences = runtime.max_sequences();
   info.vision = runtime.vision();
+  info.encoder_dim = runtime.vision() ? runtime.image_row_floats() : 0;
   if (runtime.state_format().ok()) {
     info.kv = LayoutOf(*runtime.state_format());
   } else {
