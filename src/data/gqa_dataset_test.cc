@@ -222,7 +222,9 @@ TEST_F(GqaDatasetTest, AFileOfAnySizeIsDrawnFromByPlace) {
   EXPECT_EQ(sum, records * (records - 1) / 2);
   rusage usage = {};
   ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
-  if (megabytes != nullptr) EXPECT_LT(usage.ru_maxrss, 64 << 10);  // KiB; the places of 200 MB take 5 MiB
+  if (megabytes != nullptr) {
+    EXPECT_LT(usage.ru_maxrss, 64 << 10);  // KiB; the places of 200 MB take 5 MiB
+  }
 }
 
 }  // namespace
