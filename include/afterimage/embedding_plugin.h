@@ -20,6 +20,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C */
+
 #define AFTERIMAGE_EMBEDDING_ABI 1u
 
 /* What a match of two vectors says: the questions are alike, the pictures are, or both together. */
@@ -94,6 +96,8 @@ typedef struct afterimage_embedding_hook {
 /* `abi` is that of the program; a factory that knows only others returns null. Null is a failure: `error` has room for
  * a sentence why, `error_size` bytes with the zero at the end. */
 typedef const afterimage_embedding_hook* (*afterimage_embedding_factory)(uint32_t abi, char* error, size_t error_size);
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }

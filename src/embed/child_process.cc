@@ -15,8 +15,6 @@
 #include <system_error>
 #include <utility>
 
-extern char** environ;
-
 namespace afterimage {
 namespace {
 
@@ -108,7 +106,7 @@ ChildProcess::~ChildProcess() { KillAndReap(); }
 
 Status ChildProcess::Send(std::span<const std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const Status ready = WaitFor(POLLOUT, deadline);
+    Status ready = WaitFor(POLLOUT, deadline);
     if (!ready.ok()) return ready;
     const ssize_t sent = send(socket_.number, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) bytes = bytes.subspan(static_cast<size_t>(sent));
@@ -119,7 +117,7 @@ Status ChildProcess::Send(std::span<const std::byte> bytes, Deadline deadline) {
 
 Status ChildProcess::Receive(std::span<std::byte> bytes, Deadline deadline) {
   while (!bytes.empty()) {
-    const Status ready = WaitFor(POLLIN, deadline);
+    Status ready = WaitFor(POLLIN, deadline);
     if (!ready.ok()) return ready;
     const ssize_t received = recv(socket_.number, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (received > 0) bytes = bytes.subspan(static_cast<size_t>(received));

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <utility>
 
 #include "embed/signs.h"
 
@@ -138,15 +137,11 @@ std::vector<float> Normalized(const std::vector<int64_t>& values) {
 }  // namespace
 
 std::vector<float> PixelDescriptor(std::span<const std::shared_ptr<const Image>> images) {
-  if (images.empty()) return std::vector<float>(kPixelDescriptorDim);
-  std::vector<float> first = Normalized(Parts(AverageDown(*images[0])));
-  if (images.size() == 1) return first;
-
+  if (images.size() == 1) return Normalized(Parts(AverageDown(*images[0])));
   constexpr double kUnit = 1 << 20;  // numbers up to 1 as integers again, so that their sum is exact too
   std::vector<int64_t> sums(kPixelDescriptorDim);
   for (size_t picture = 0; picture < images.size(); ++picture) {
-    const std::vector<float> vector =
-        picture == 0 ? std::move(first) : Normalized(Parts(AverageDown(*images[picture])));
+    const std::vector<float> vector = Normalized(Parts(AverageDown(*images[picture])));
     Signs signs(picture);
     for (size_t i = 0; i < vector.size(); i += 64) {
       const uint64_t word = picture == 0 ? 0 : signs.NextWord();
