@@ -36,7 +36,8 @@ Neighbours BruteForce(const std::map<int64_t, Vector>& vectors, const Vector& qu
     for (size_t i = 0; i < vector.size(); ++i) sum += double{vector[i]} * double{query[i]};
     all.push_back({id, static_cast<float>(sum)});
   }
-  std::ranges::stable_sort(all, [](const Neighbour& a, const Neighbour& b) { return a.score > b.score; });
+  std::ranges::sort(
+      all, [](const Neighbour& a, const Neighbour& b) { return a.score != b.score ? a.score > b.score : a.id < b.id; });
   all.resize(std::min(k, all.size()));
   return all;
 }
