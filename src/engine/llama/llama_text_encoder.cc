@@ -20,14 +20,9 @@ namespace {
 // Changes when the same weights would give other vectors in a way no other part of the identity tells.
 constexpr char kVersion[] = "text-encoder/1";
 constexpr int kMaxTokens = 512;
-// What is tokenised of a text. The tokens that count lie far before it, and llama.cpp counts bytes in 32 bits.
+// What is tokenised of a text. The tokens that count lie far before it, and llama.cpp counts bytes in 32 bits. A
+// character cut in two at its end is no token: llama.cpp drops what is not UTF-8.
 constexpr size_t kMaxBytes = 1 << 16;
-
-std::string_view CutToCharacters(std::string_view text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  while ((static_cast<unsigned char>(text[max_bytes]) & 0xC0) == 0x80) --max_bytes;
-  return text.substr(0, max_bytes);
-}
 
 class LlamaTextEncoder : public TextEncoder {
  public:
@@ -76,7 +71,7 @@ class LlamaTextEncoder : public TextEncoder {
       return Error{Errc::kInvalidArgument, "a text to encode with a NUL in it"};
     }
     return Guarded("encoding a text", [&]() -> Result<std::vector<float>> {
-      std::vector<llama_token> tokens = Tokenize(CutToCharacters(text, kMaxBytes));
+      std::vector<llama_token> tokens = Tokenize(text.substr(0, kMaxBytes));
       if (tokens.empty()) return LlamaError(Errc::kInternal, "the text encoder's tokenizer gave nothing");
       const std::lock_guard lock(mutex_);
       if (llama_encode(context_.get(), llama_batch_get_one(tokens.data(), static_cast<int32_t>(tokens.size()))) != 0) {
