@@ -55,7 +55,7 @@ class CacheImpl final : public Cache {
     std::vector<std::shared_ptr<const Image>> images;
     std::vector<Digest> pictures;  // their digests
     std::string substitution;
-    std::vector<Source> sources;  // in the order of the slots; none: it comes from nobody
+    std::vector<Source> sources;  // all that led to it; none: it comes from nobody
   };
   struct Resolved {
     const Request* request = nullptr;  // the one asked

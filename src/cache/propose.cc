@@ -197,7 +197,11 @@ void CacheImpl::AddChoice(const Candidate& candidate, std::vector<Source> source
   const auto same = [&](const Choice& other) {
     return other.record.text == choice.record.text && other.pictures == choice.pictures;
   };
-  if (std::ranges::any_of(resolved.choices, same)) return;
+  if (const auto known = std::ranges::find_if(resolved.choices, same); known != resolved.choices.end()) {
+    // Found by another layer too. The request asked is nobody's find.
+    if (known != resolved.choices.begin()) known->sources.insert(known->sources.end(), sources.begin(), sources.end());
+    return;
+  }
   Result<std::unique_ptr<Prompt>> prompt = engine_.Prepare(request);
   if (!prompt.ok()) {
     for (CandidateReport& report : started.report_.layers[sources[0].slot].candidates) {
@@ -210,7 +214,6 @@ void CacheImpl::AddChoice(const Candidate& candidate, std::vector<Source> source
   option.n_substituted = (question ? 1 : 0) + (picture ? 1 : 0);
   option.other_picture = picture;
   choice.prompt = std::move(*prompt);
-  std::ranges::sort(sources, {}, &Source::slot);
   choice.sources = std::move(sources);
   choice.substitution = question && picture ? "question and picture" : picture ? "picture" : "question";
   resolved.options.push_back(std::move(option));

@@ -105,7 +105,7 @@ void CacheImpl::Explain(const Resolved& resolved, std::span<const Plan> plans, R
   const bool by_donor = !choice.sources.empty() && (plan.option != 0 ? plan.puts_back() : plan.n_segments > 0 && whole);
   for (size_t i = 0; i < slots_.size(); ++i) ExplainSlot(i, resolved, plans, by_donor, report);
   if (by_donor) {
-    const Source& source = choice.sources.front();
+    const Source& source = *std::ranges::min_element(choice.sources, {}, &Source::slot);
     report.provenance = slots_[source.slot].layer->provenance();
     report.donor = source.candidate.donor;
     report.score = source.candidate.score;

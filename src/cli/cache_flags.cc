@@ -58,7 +58,8 @@ Result<EmbeddingLayerOptions> ParseEmbeddingLayer(const std::string& text) {
   }
   EmbeddingLayerOptions layer;
   if (parts.size() < 2 || parts.size() > 3 || parts[0].empty()) {
-    return Wrong(fmt::format("--embedding-layer {}: give NAME:DIM or NAME:DIM:THRESHOLD, such as prompt:384:0.8.", text));
+    return Wrong(
+        fmt::format("--embedding-layer {}: give NAME:DIM or NAME:DIM:THRESHOLD, such as prompt:384:0.8.", text));
   }
   layer.name = parts[0];
   if (Status status = option_table_internal::ParseText(parts[1], layer.dim); !status.ok() || layer.dim < 1) {
@@ -102,8 +103,8 @@ Result<CacheOptions> CacheFlags::Resolve() const {
   const auto has = [&](const char* layer) { return std::ranges::find(layers, layer) != layers.end(); };
   for (const std::string& layer : layers) {
     if (layer != "exact" && layer != "embedding" && layer != "semantic" && layer != "prefix" && layer != "fusion") {
-      return Wrong(fmt::format("--layers: there is no layer '{}'; give some of exact, embedding, semantic, prefix, fusion.",
-                               layer));
+      return Wrong(fmt::format(
+          "--layers: there is no layer '{}'; give some of exact, embedding, semantic, prefix, fusion.", layer));
     }
   }
   resolved.exact_layer = has("exact");
@@ -143,8 +144,9 @@ Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved)
     if (loaded.ok()) {
       resolved.text_encoder = *loaded;
     } else if (index_encoder.empty() && loaded.error().code == Errc::kNotFound) {
-      fmt::print(stderr, "afterimage: warning: there is no sentence encoder, so the semantic layer is off; "
-                         "scripts/fetch-model encoder gets it\n");
+      fmt::print(stderr,
+                 "afterimage: warning: there is no sentence encoder, so the semantic layer is off; "
+                 "scripts/fetch-model encoder gets it\n");
     } else {
       return loaded.error();
     }

@@ -48,9 +48,10 @@ Status ApplyPreset(OptionTable& table, EngineFlags& flags) {
 void AddModelOptions(OptionTable& table, EngineFlags& flags) {
   table.Add("--preset", flags.preset,
             fmt::format("A model by name: {}; the first is the default", fmt::join(PresetNames(), ", ")));
-  table.Add("--model", flags.model,
-            "The model in place of the preset's: a GGUF file, a folder that holds one, or a hub name to look for in the "
-            "local model folders");
+  table.Add(
+      "--model", flags.model,
+      "The model in place of the preset's: a GGUF file, a folder that holds one, or a hub name to look for in the "
+      "local model folders");
   table.Add("--mmproj", flags.options.mmproj_path,
             "GGUF of its vision projector; empty: the one in the model's folder, else text only");
   table.AddFlag("--trust-remote-code", flags.trust_remote_code,

@@ -67,8 +67,8 @@ bool IsProjector(const fs::path& file) { return file.filename().string().find("m
 Error Several(const fs::path& folder, const std::vector<fs::path>& files, const char* flag) {
   std::vector<std::string> names;
   for (const fs::path& file : files) names.push_back(file.filename().string());
-  return {Errc::kInvalidArgument, fmt::format("{} holds {}: say which with {}.", folder.string(),
-                                              fmt::join(names, ", "), flag)};
+  return {Errc::kInvalidArgument,
+          fmt::format("{} holds {}: say which with {}.", folder.string(), fmt::join(names, ", "), flag)};
 }
 
 // kNotFound: there is no model in it.
@@ -107,11 +107,12 @@ Result<ModelFiles> FindModel(const std::string& name) {
     if (found.ok() || found.error().code != Errc::kNotFound) return found;
     looked_at.push_back(folder.string());
   }
-  return Error{Errc::kNotFound,
-               fmt::format("There is no model '{}': a .gguf file was looked for in {}. Give the path of a GGUF file or of "
-                           "a folder that holds one and its mmproj.gguf, or name the folder of your models in "
-                           "AFTERIMAGE_MODELS.",
-                           name, fmt::join(looked_at, ", "))};
+  return Error{
+      Errc::kNotFound,
+      fmt::format("There is no model '{}': a .gguf file was looked for in {}. Give the path of a GGUF file or of "
+                  "a folder that holds one and its mmproj.gguf, or name the folder of your models in "
+                  "AFTERIMAGE_MODELS.",
+                  name, fmt::join(looked_at, ", "))};
 }
 
 Result<std::string> FindShipped(const std::string& name) {

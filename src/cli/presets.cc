@@ -51,8 +51,8 @@ std::vector<std::string> PresetNames() {
 
 Result<OptionTable::Json> PresetOptions(const std::string& preset) {
   if (!Presets().contains(preset)) {
-    return Error{Errc::kInvalidArgument,
-                 fmt::format("There is no preset '{}'; give {}, or --model.", preset, fmt::join(PresetNames(), " or "))};
+    return Error{Errc::kInvalidArgument, fmt::format("There is no preset '{}'; give {}, or --model.", preset,
+                                                     fmt::join(PresetNames(), " or "))};
   }
   return Presets()[preset];
 }

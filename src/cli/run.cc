@@ -13,8 +13,8 @@
 #include "cli/cache_flags.h"
 #include "cli/command.h"
 #include "cli/engine_flags.h"
-#include "cli/option_table.h"
 #include "cli/model_files.h"
+#include "cli/option_table.h"
 #include "cli/progress.h"
 #include "data/image_finder.h"
 #include "data/open_dataset.h"
@@ -171,8 +171,8 @@ int RunRun(const RunFlags& flags) {
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,
-               {flags.engine.preset, options->model_path, flags.dataset.name, (*engine)->info(),
-                cache_options->mode, (*cache)->stats()},
+               {flags.engine.preset, options->model_path, flags.dataset.name, (*engine)->info(), cache_options->mode,
+                (*cache)->stats()},
                flags.json);
   if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return Fail(WriteError(flags.samples_file));
   if (summary->samples > 0) return kExitOk;

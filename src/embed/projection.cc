@@ -1,18 +1,14 @@
 #include "embed/projection.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "core/sha256.h"
 #include "embed/signs.h"
-#include "embed/sources.h"
 
 namespace afterimage {
 namespace {
@@ -24,43 +20,6 @@ uint64_t SeedOf(std::string_view identity, int from, int to) {
   std::memcpy(&seed, digest.bytes.data(), sizeof(seed));
   return seed;
 }
-
-class ProjectedHook : public EmbeddingHook {
- public:
-  ProjectedHook(std::unique_ptr<EmbeddingHook> hook, const std::map<std::string, int>& dims)
-      : hook_(std::move(hook)), sources_(hook_->sources().begin(), hook_->sources().end()) {
-    for (EmbeddingSource& source : sources_) {
-      const auto wanted = dims.find(source.name);
-      if (wanted == dims.end() || wanted->second == source.dim) continue;
-      const Projection& projection =
-          projections_.try_emplace(source.name, source.identity, source.dim, wanted->second).first->second;
-      source.dim = wanted->second;
-      source.identity = projection.identity();
-    }
-  }
-
-  std::span<const EmbeddingSource> sources() const override { return sources_; }
-
-  Result<std::vector<std::vector<float>>> Embed(std::span<const std::string> names,
-                                                const EmbeddingInput& input) override {
-    Result<std::vector<std::vector<float>>> vectors = hook_->Embed(names, input);
-    if (!vectors.ok()) return vectors;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const auto projection = projections_.find(names[i]);
-      if (projection == projections_.end()) continue;
-      (*vectors)[i] = projection->second.Apply((*vectors)[i]);
-      // Values near the largest float add up to more than that.
-      const Status checked = CheckVector(SourceOf(sources_, names[i]), (*vectors)[i]);
-      if (!checked.ok()) return checked.error();
-    }
-    return vectors;
-  }
-
- private:
-  std::unique_ptr<EmbeddingHook> hook_;
-  std::vector<EmbeddingSource> sources_;
-  std::map<std::string, Projection> projections_;  // by source
-};
 
 }  // namespace
 
@@ -89,29 +48,6 @@ std::vector<float> Projection::Apply(std::span<const float> vector) const {
   std::vector<float> projected(to_);
   for (size_t row = 0; row < to_; ++row) projected[row] = static_cast<float>(sums[row] / scale);
   return projected;
-}
-
-Result<std::unique_ptr<EmbeddingHook>> NewProjectedHook(std::unique_ptr<EmbeddingHook> hook,
-                                                        const std::map<std::string, int>& dims) {
-  bool changes = false;
-  for (const auto& [name, dim] : dims) {
-    const auto sources = hook->sources();
-    const auto source = std::ranges::find(sources, name, &EmbeddingSource::name);
-    if (source == sources.end()) {
-      std::vector<std::string> names;
-      for (const EmbeddingSource& there : sources) names.push_back(there.name);
-      return Error{Errc::kInvalidArgument,
-                   fmt::format("The embedding hook has no source '{}'; it has: {}.", name,
-                               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))};
-    }
-    if (dim < 1 || dim > kMaxEmbeddingDim) {
-      return Error{Errc::kInvalidArgument,
-                   fmt::format("The dimension {} of the layer '{}' is not in 1 to {}.", dim, name, kMaxEmbeddingDim)};
-    }
-    changes = changes || dim != source->dim;
-  }
-  if (!changes) return hook;
-  return std::unique_ptr<EmbeddingHook>(std::make_unique<ProjectedHook>(std::move(hook), dims));
 }
 
 }  // namespace afterimage

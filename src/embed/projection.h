@@ -11,14 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "afterimage/embedding.h"
 
 namespace afterimage {
 
@@ -38,11 +34,6 @@ class Projection {
   const std::string identity_;
   std::vector<uint64_t> signs_;  // [from, words_per_value], a bit for each value and sum
 };
-
-// The hook with the dimensions asked for, by name of the source; a source that is not named, or has that dimension,
-// stays as it is. Errors: kInvalidArgument (no such source, naming those there are; a dimension out of range).
-Result<std::unique_ptr<EmbeddingHook>> NewProjectedHook(std::unique_ptr<EmbeddingHook> hook,
-                                                        const std::map<std::string, int>& dims);
 
 }  // namespace afterimage
 

@@ -36,38 +36,6 @@ double Dot(const Vector& a, const Vector& b) {
 
 double Cosine(const Vector& a, const Vector& b) { return Dot(a, b) / std::sqrt(Dot(a, a) * Dot(b, b)); }
 
-// Sources "fixed" and "other" whose vectors are given.
-class FixedHook : public EmbeddingHook {
- public:
-  explicit FixedHook(Vector vector)
-      : sources_{{"fixed", static_cast<int>(vector.size()), Modality::kText, "fixed/1"},
-                 {"other", 2, Modality::kImage, "other/1"}},
-        vector_(std::move(vector)) {}
-  std::span<const EmbeddingSource> sources() const override { return sources_; }
-  Result<std::vector<Vector>> Embed(std::span<const std::string> names, const EmbeddingInput& input) override {
-    if (input.question.empty()) return Error{Errc::kNotFound, "no question"};
-    std::vector<Vector> vectors;
-    for (const std::string& name : names) vectors.push_back(name == "fixed" ? vector_ : Vector{1, 2});
-    return vectors;
-  }
-
- private:
-  std::vector<EmbeddingSource> sources_;
-  Vector vector_;
-};
-
-std::unique_ptr<EmbeddingHook> Projected(Vector vector, const std::map<std::string, int>& dims) {
-  return NewProjectedHook(std::make_unique<FixedHook>(std::move(vector)), dims).value();
-}
-
-const std::vector<std::string> kBoth{"other", "fixed"};
-
-EmbeddingInput Asked() {
-  EmbeddingInput input;
-  input.question = "?";
-  return input;
-}
-
 TEST(ProjectionTest, CosinesAreNearlyKept) {
   for (const int to : {128, 384, 1024}) {
     const Projection projection("test/1", 512, to);
@@ -113,45 +81,6 @@ TEST(ProjectionTest, OtherIdentitiesAndDimensionsHaveOtherSigns) {
 TEST(ProjectionTest, TheSignsOfVersionOneStayWhatTheyAre) {
   const Vector projected = Projection("test/1", 100, 32).Apply(Random(100, 1));
   EXPECT_EQ(Sha256().Add(std::span<const float>(projected)).Finish().Short(), "0c25429bed9c");
-}
-
-TEST(ProjectedHookTest, OnlySourcesOfAnotherDimensionChange) {
-  const auto hook = Projected(Random(100, 1), {{"fixed", 32}, {"other", 2}});
-  EXPECT_EQ(hook->sources()[0].dim, 32);
-  EXPECT_EQ(hook->sources()[0].identity, "fixed/1>signs/1:32");
-  EXPECT_EQ(hook->sources()[0].modality, Modality::kText);
-  EXPECT_EQ(hook->sources()[1].dim, 2);
-  EXPECT_EQ(hook->sources()[1].identity, "other/1");
-  const auto vectors = hook->Embed(kBoth, Asked());
-  ASSERT_TRUE(vectors.ok()) << vectors.error().message;
-  EXPECT_EQ((*vectors)[0], (Vector{1, 2}));
-  EXPECT_EQ((*vectors)[1], Projection("fixed/1", 100, 32).Apply(Random(100, 1)));
-}
-
-TEST(ProjectedHookTest, ASkipStaysASkip) {
-  const auto vectors = Projected(Random(100, 1), {{"fixed", 32}})->Embed(kBoth, {});
-  ASSERT_FALSE(vectors.ok());
-  EXPECT_EQ(vectors.error().code, Errc::kNotFound);
-}
-
-TEST(ProjectedHookTest, ASumOverTheLargestFloatIsRefused) {
-  const auto hook = Projected(Vector(4096, std::numeric_limits<float>::max()), {{"fixed", 8}});
-  const auto vectors = hook->Embed(kBoth, Asked());
-  ASSERT_FALSE(vectors.ok());
-  EXPECT_EQ(vectors.error().code, Errc::kInternal);
-}
-
-TEST(ProjectedHookTest, AnUnknownSourceIsAnsweredWithThoseThereAre) {
-  const auto hook = NewProjectedHook(std::make_unique<FixedHook>(Vector{1}), {{"vision", 8}});
-  ASSERT_FALSE(hook.ok());
-  EXPECT_EQ(hook.error().code, Errc::kInvalidArgument);
-  EXPECT_NE(hook.error().message.find("fixed, other"), std::string::npos);
-}
-
-TEST(ProjectedHookTest, ADimensionOutOfRangeIsRefused) {
-  for (const int dim : {-1, 0, 1 << 20}) {
-    EXPECT_FALSE(NewProjectedHook(std::make_unique<FixedHook>(Vector{1}), {{"fixed", dim}}).ok()) << dim;
-  }
 }
 
 }  // namespace

@@ -25,10 +25,13 @@ T& Entry(std::vector<std::pair<std::string, T>>& entries, const std::string& key
 }
 
 // "exact" and "semantic" are the two ways of the text layers; "embedding" is any way of the embedding layers.
+// Several layers may have found the same donor.
 bool IsExpectedHit(const SampleOutcome& outcome) {
   const std::string& expected = outcome.sample.expected_hit;
-  const std::string& provenance = outcome.report.provenance;
-  return expected == "embedding" ? provenance.starts_with("embedding:") : provenance == "text:" + expected;
+  return std::ranges::any_of(outcome.report.layers, [&](const LayerReport& layer) {
+    const bool meant = expected == "embedding" ? layer.key.starts_with("embedding:") : layer.key == expected + "_text";
+    return meant && layer.status == LayerStatus::kHit;
+  });
 }
 
 }  // namespace
@@ -84,7 +87,7 @@ void RunSummary::AddReport(const Report& report) {
   }
   const SequenceStats& stats = report.stats;
   const std::pair<const char*, double> stages[] = {
-      {"prepare", report.prepare_ms}, {"embed", embed_ms},      {"plan", report.plan_ms},
+      {"prepare", report.prepare_ms}, {"embed", embed_ms},           {"plan", report.plan_ms},
       {"encode", stats.encode_ms},    {"prefill", stats.prefill_ms}, {"load", stats.load_ms},
       {"inject", stats.inject_ms},    {"decode", stats.decode_ms},   {"observe", report.observe_ms}};
   for (const auto& [name, ms] : stages) Entry(stage_ms, name) += ms;

@@ -5,6 +5,7 @@
 #include "core/sha256.h"
 #include "core/utf8.h"
 #include "embed/projection.h"
+#include "embed/sources.h"
 #include "layers/normalized_text.h"
 
 namespace afterimage {
@@ -91,6 +92,10 @@ Result<std::unique_ptr<VectorSource>> NewHookSource(std::shared_ptr<EmbeddingHoo
   for (const EmbeddingSource& source : hook->sources()) {
     names.push_back(source.name);
     if (source.name != name) continue;
+    if (dim < 1 || dim > kMaxEmbeddingDim) {
+      return Error{Errc::kInvalidArgument,
+                   fmt::format("the dimension {} of the layer '{}' is not in 1 to {}", dim, name, kMaxEmbeddingDim)};
+    }
     return std::unique_ptr<VectorSource>(std::make_unique<HookSource>(std::move(hook), source, dim));
   }
   return Error{Errc::kInvalidArgument,

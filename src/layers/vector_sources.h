@@ -16,7 +16,7 @@ namespace afterimage {
 std::unique_ptr<VectorSource> NewChunkTextSource(std::shared_ptr<TextEncoder> encoder, int window);
 
 // An embedding layer's: the hook's source of the layer's name, projected if the layer's dimension is another.
-// Errors: kInvalidArgument (the hook has no such source; the message names those it has).
+// Errors: kInvalidArgument (the hook has no such source, naming those it has; a dimension out of range).
 Result<std::unique_ptr<VectorSource>> NewHookSource(std::shared_ptr<EmbeddingHook> hook, const std::string& name,
                                                     int dim);
 
