@@ -79,6 +79,8 @@ OptionTable RunOptionTable(RunFlags& flags) {
             "What the model is asked, with {question}, {image_id} and the like; empty: the question");
   table.AddFlag("--baseline", flags.baseline, "Also run every sample without the cache, and compare");
   table.Add("--samples-file", flags.samples_file, "Write one JSON line a sample to this file");
+  table.AddFlag("--metrics", flags.run.metrics,
+                "Also GQA's own report: accuracy by kind of question, consistency, distribution");
   table.AddFlag("--json", flags.json, "Print one JSON object on stdout; log lines go to stderr");
   AddCacheOptions(table, flags.cache);
   AddSamplingOptions(table, flags.run.sampling);

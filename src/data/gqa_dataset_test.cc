@@ -1,6 +1,7 @@
 #include "data/gqa_dataset.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -194,7 +195,7 @@ TEST_F(GqaDatasetTest, PicturesMayStandInTheDataFolderByTheStartOfTheirId) {
   EXPECT_EQ(ReadOne(R"({"question": "x", "imageId": "2375429"})").image_path, folder_ / "237/2375429.jpg");
 }
 
-// AFTERIMAGE_BIG_FILE_MB=200 makes it big; memory is then looked at from outside (/usr/bin/time -v).
+// AFTERIMAGE_BIG_FILE_MB=200 makes it big, so that what is held would show in the memory of the process.
 TEST_F(GqaDatasetTest, AFileOfAnySizeIsDrawnFromByPlace) {
   const char* megabytes = std::getenv("AFTERIMAGE_BIG_FILE_MB");
   const size_t bytes = megabytes == nullptr ? 200000 : std::stoul(megabytes) * 1000000;
@@ -219,6 +220,11 @@ TEST_F(GqaDatasetTest, AFileOfAnySizeIsDrawnFromByPlace) {
   }
   EXPECT_EQ(count, records);
   EXPECT_EQ(sum, records * (records - 1) / 2);
+  rusage usage = {};
+  ASSERT_EQ(::getrusage(RUSAGE_SELF, &usage), 0);
+  if (megabytes != nullptr) {
+    EXPECT_LT(usage.ru_maxrss, 64 << 10);  // KiB; the places of 200 MB take 5 MiB
+  }
 }
 
 }  // namespace

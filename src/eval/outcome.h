@@ -17,7 +17,7 @@ struct SampleOutcome {
     double ttft_ms = 0;
     double latency_ms = 0;
     int tokens_computed = 0;  // all of the prompt, or it was no baseline
-    std::optional<bool> correct;
+    std::optional<double> correct;
   };
 
   Sample sample;  // empty where the data set could not give it
@@ -27,7 +27,7 @@ struct SampleOutcome {
 
   Answer answer;
   Report report;
-  std::optional<bool> correct;  // nullopt: there is no reference
+  std::optional<double> correct;  // its score, 0 to 1 (score.h); nullopt: there is no reference
   std::optional<Baseline> baseline;
 
   bool agrees() const { return baseline.has_value() && baseline->answer.tokens == answer.tokens; }

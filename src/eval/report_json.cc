@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/score.h"
+
 namespace afterimage {
 namespace {
 
@@ -110,8 +112,8 @@ Json CandidatesJson(const Report& report) {
   return candidates;
 }
 
-const char* Match(const std::optional<bool>& correct) {
-  return !correct.has_value() ? "None" : *correct ? "True" : "False";
+const char* Match(const std::optional<double>& correct) {
+  return !correct.has_value() ? "None" : CountsAsRight(*correct) ? "True" : "False";
 }
 
 }  // namespace
@@ -173,7 +175,8 @@ std::string SampleLine(const SampleOutcome& outcome) {
     json["response"] = outcome.answer.text;
     json["response_tokens"] = outcome.answer.tokens;
     json["reference"] = OrNull(sample.answer);
-    json["is_correct"] = OrNull(outcome.correct);
+    json["is_correct"] = outcome.correct.has_value() ? Json(CountsAsRight(*outcome.correct)) : Json();
+    if (!sample.answers.empty()) json["vqa_score"] = OrNull(outcome.correct);
     json["is_balanced"] = sample.is_balanced;
     json["statuses"] = StatusesJson(report);
     json["donor"] = report.donor.has_value() ? DonorJson(*report.donor) : Json();

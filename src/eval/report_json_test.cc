@@ -62,7 +62,7 @@ SampleOutcome Outcome() {
   outcome.answer.text = "A cat.";
   outcome.answer.tokens = {1, 2};
   outcome.report = PrefixHit();
-  outcome.correct = true;
+  outcome.correct = 1;
   return outcome;
 }
 
@@ -78,7 +78,7 @@ TEST(LogLine, AMissNamesNone) {
   outcome.report.provenance.clear();
   outcome.report.layers = {{"kv_cache", LayerStatus::kMiss, "", 0, {}}};
   outcome.report.latency_ms = 471;
-  outcome.correct = false;
+  outcome.correct = 0;
   EXPECT_EQ(LogLine(outcome), "[05515938] miss | latency=0.471s | answer match=False | kv_cache=miss");
   outcome.correct.reset();
   EXPECT_EQ(LogLine(outcome), "[05515938] miss | latency=0.471s | answer match=None | kv_cache=miss");
@@ -155,6 +155,16 @@ TEST(SampleLine, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["baseline_response"], "A dog.");
   EXPECT_EQ(json["agrees"], false);
   EXPECT_EQ(json["metadata"]["scene"], 4);
+}
+
+TEST(SampleLine, AShareIsThereWhereTenPeopleAnswered) {
+  SampleOutcome outcome = Outcome();
+  EXPECT_FALSE(Json::parse(SampleLine(outcome)).contains("vqa_score"));
+  outcome.sample.answers.assign(10, "cat");
+  outcome.correct = 0.6;
+  const Json json = Json::parse(SampleLine(outcome));
+  EXPECT_EQ(json["vqa_score"], 0.6);
+  EXPECT_EQ(json["is_correct"], true);
 }
 
 TEST(SampleLine, AnErrorIsALineToo) {

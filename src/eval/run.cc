@@ -64,7 +64,7 @@ class Runner {
     if (!served.ok()) return served.error();
     outcome.answer = std::move(served->answer);
     outcome.report = std::move(served->report);
-    outcome.correct = Score(outcome.answer, outcome.sample);
+    outcome.correct = ScoreOf(outcome.answer.text, outcome.sample);
     return baseline_first ? Status() : ServeBaseline(*query, outcome);
   }
 
@@ -72,15 +72,10 @@ class Runner {
     if (baseline_ == nullptr) return {};
     Result<Served> served = baseline_->Serve(query, nullptr);
     if (!served.ok()) return served.error();
-    const std::optional<bool> correct = Score(served->answer, outcome.sample);
+    const std::optional<double> correct = ScoreOf(served->answer.text, outcome.sample);
     outcome.baseline = {std::move(served->answer), served->report.ttft_ms, served->report.latency_ms,
                         served->report.stats.tokens_computed, correct};
     return {};
-  }
-
-  static std::optional<bool> Score(const Answer& answer, const Sample& sample) {
-    if (sample.answer.empty()) return std::nullopt;
-    return IsCorrect(answer.text, sample.answer);
   }
 
   const EngineInfo& engine_;
@@ -98,6 +93,7 @@ Result<RunSummary> Run(Dataset& dataset, const EngineInfo& engine, Cache& cache,
                        const RunOptions& options, RunObserver& observer) {
   Runner runner(engine, cache, baseline, options, observer);
   RunSummary summary;
+  if (options.metrics) summary.metrics.emplace();
   for (;;) {
     Result<std::optional<Sample>> next = dataset.Next();
     SampleOutcome outcome;

@@ -16,6 +16,7 @@ struct RunOptions {
   ChunkSource chunk_source = ChunkSource::kSemantic;
   std::string prompt_template;  // empty: the question
   Sampling sampling;
+  bool metrics = false;  // also GQA's own report
 };
 
 // Hears of every sample as it is done. Called on the thread that runs.

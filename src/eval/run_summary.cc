@@ -42,15 +42,14 @@ void RunSummary::Add(const SampleOutcome& outcome) {
   ++samples;
   if (outcome.correct.has_value() && outcome.sample.is_balanced) {
     ++scored;
-    correct += *outcome.correct ? 1 : 0;
-    if (!outcome.sample.type.empty()) {
-      Accuracy& type = by_type[outcome.sample.type];
-      ++type.scored;
-      type.correct += *outcome.correct ? 1 : 0;
-    }
+    correct += *outcome.correct;
+    if (!outcome.sample.type.empty()) by_type[outcome.sample.type].Add(*outcome.correct);
   } else if (!outcome.sample.is_balanced && !outcome.sample.answer.empty()) {
     ++open;
     facts += FactScore(outcome.answer.text, outcome.sample.answer);
+  }
+  if (metrics.has_value() && outcome.correct.has_value()) {
+    metrics->Add(outcome.sample, outcome.answer.text, *outcome.correct);
   }
   AddReport(outcome.report);
   AddBaseline(outcome);
@@ -99,7 +98,7 @@ void RunSummary::AddBaseline(const SampleOutcome& outcome) {
   } else if (outcome.report.hit()) {
     ++false_hits;
   }
-  if (outcome.sample.is_balanced) baseline_correct += baseline.correct.value_or(false) ? 1 : 0;
+  if (outcome.sample.is_balanced) baseline_correct += baseline.correct.value_or(0);
   baseline_times.ttft_ms.push_back(baseline.ttft_ms);
   baseline_times.latency_ms.push_back(baseline.latency_ms);
   if (outcome.report.ttft_ms <= 0 || outcome.report.latency_ms <= 0) return;

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "afterimage/cache.h"
+#include "eval/gqa_metrics.h"
 #include "eval/outcome.h"
 
 namespace afterimage {
@@ -41,11 +43,6 @@ struct Ratios {
   std::vector<double> latency;
 };
 
-struct Accuracy {
-  size_t scored = 0;
-  size_t correct = 0;
-};
-
 class RunSummary {
  public:
   void Add(const SampleOutcome& outcome);
@@ -53,8 +50,8 @@ class RunSummary {
   size_t samples = 0;  // answered
   size_t errors = 0;   // not answered; in nothing below
   std::string first_error;
-  size_t scored = 0;  // with a reference, and not an open question
-  size_t correct = 0;
+  size_t scored = 0;                        // with a reference, and not an open question
+  double correct = 0;                       // sum of their scores
   std::map<std::string, Accuracy> by_type;  // of the scored; types the data set names
   size_t open = 0;                          // open questions answered
   double facts = 0;                         // sum over them: how much of what is to be named was named (FactScore)
@@ -82,10 +79,12 @@ class RunSummary {
   size_t wrong_donors = 0;             // of them: donors that are not
   bool has_labels = false;             // some sample says so
 
+  std::optional<GqaMetrics> metrics;  // set by who wants them, before the first sample
+
   size_t compared = 0;  // samples that also ran without the cache
   size_t identical = 0;
   size_t false_hits = 0;  // hits whose answer differs from the uncached one
-  size_t baseline_correct = 0;
+  double baseline_correct = 0;
   Times baseline_times;
   Ratios ratios;
   std::array<Ratios, kReuseClasses> ratios_by_class;

@@ -8,9 +8,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Null where there is nothing to divide by: no share was measured.
-Json Share(size_t part, size_t whole) {
-  return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
-}
+Json Share(double part, size_t whole) { return whole == 0 ? Json() : Json(part / static_cast<double>(whole)); }
+Json Share(size_t part, size_t whole) { return Share(static_cast<double>(part), whole); }
 
 Json SpreadJson(const std::vector<double>& values) {
   if (values.empty()) return {{"p50", nullptr}, {"p95", nullptr}, {"mean", nullptr}};
@@ -126,6 +125,7 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                             {"substitutions", summary.labelled_substitutions},
                             {"per_request", Share(summary.wrong_donors, summary.samples)}};
   }
+  if (summary.metrics.has_value()) json["metrics"] = MetricsJson(*summary.metrics);
   if (summary.compared == 0) return json;
   json["baseline"] = {{"accuracy", Share(summary.baseline_correct, summary.scored)},
                       {"ttft_ms", SpreadJson(summary.baseline_times.ttft_ms)},

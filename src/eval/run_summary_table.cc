@@ -9,9 +9,8 @@
 namespace afterimage {
 namespace {
 
-double Percent(size_t part, size_t whole) {
-  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-}
+double Percent(double part, size_t whole) { return whole == 0 ? 0 : 100 * part / static_cast<double>(whole); }
+double Percent(size_t part, size_t whole) { return Percent(static_cast<double>(part), whole); }
 
 class Table {
  public:
@@ -117,7 +116,8 @@ std::string SummaryTable(const RunSummary& summary, const RunInfo& info) {
   AddCacheLines(summary, info, table);
   table.Line("");
   AddTimesTable(summary, table);
-  return table.TakeText();
+  const std::string metrics = summary.metrics.has_value() ? MetricsTable(*summary.metrics) : "";
+  return table.TakeText() + (metrics.empty() ? "" : "\n" + metrics);
 }
 
 }  // namespace afterimage

@@ -35,10 +35,10 @@ SampleOutcome WithBaseline(SampleOutcome outcome, double ttft_ms, std::vector<in
   return outcome;
 }
 
-SampleOutcome Scored(SampleOutcome outcome, bool correct, bool is_balanced = true) {
+SampleOutcome Scored(SampleOutcome outcome, double correct, bool is_balanced = true) {
   outcome.correct = correct;
   outcome.sample.is_balanced = is_balanced;
-  if (outcome.baseline.has_value()) outcome.baseline->correct = true;
+  if (outcome.baseline.has_value()) outcome.baseline->correct = 1;
   return outcome;
 }
 
@@ -107,6 +107,22 @@ TEST(RunSummary, AccuracyIsOfWhatIsScored) {
   EXPECT_EQ(json["scored"], 2);
   EXPECT_EQ(json["accuracy"], 0.5);
   EXPECT_TRUE(Summarized({Cold(1)})["accuracy"].is_null());
+}
+
+TEST(RunSummary, AccuracyIsTheMeanOfShares) {
+  const Json json = Summarized({Scored(Cold(1), 0.3), Scored(Cold(1), 0.9)});
+  EXPECT_DOUBLE_EQ(json["accuracy"], 0.6);
+}
+
+TEST(RunSummary, MetricsAreThereWhereTheyAreWanted) {
+  RunSummary summary;
+  summary.Add(Scored(Cold(1), 1));
+  EXPECT_FALSE(SummaryJson(summary, {}).contains("metrics"));
+  summary.metrics.emplace();
+  summary.Add(Scored(Cold(1), 1));
+  summary.Add(Cold(1));  // without a reference
+  EXPECT_EQ(SummaryJson(summary, {})["metrics"]["accuracy"]["scored"], 1);
+  EXPECT_NE(SummaryTable(summary, {}).find("\n\nGQA metrics "), std::string::npos);
 }
 
 TEST(RunSummary, TheBaselineIsComparedSampleBySample) {

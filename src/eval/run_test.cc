@@ -120,9 +120,25 @@ TEST_F(RunTest, AnswersAreScoredWhereThereIsAReference) {
   const Result<RunSummary> summary = Run({Question("a", "yes"), Question("b", "no"), Question("c")});
   EXPECT_EQ(summary->scored, 2u);
   EXPECT_EQ(summary->correct, 1u);
-  EXPECT_EQ(observer_.outcomes[0].correct, true);
-  EXPECT_EQ(observer_.outcomes[1].correct, false);
+  EXPECT_EQ(observer_.outcomes[0].correct, 1);
+  EXPECT_EQ(observer_.outcomes[1].correct, 0);
   EXPECT_EQ(observer_.outcomes[2].correct, std::nullopt);
+}
+
+TEST_F(RunTest, TenAnswersAreScoredByHowManyAgree) {
+  Sample sample = Question("a");
+  sample.answers.assign(10, "no");
+  sample.answers[0] = sample.answers[1] = "yes";
+  const Result<RunSummary> summary = Run({sample}, true);
+  EXPECT_EQ(summary->scored, 1u);
+  EXPECT_DOUBLE_EQ(summary->correct, 0.6);
+  EXPECT_DOUBLE_EQ(summary->baseline_correct, 0.6);
+}
+
+TEST_F(RunTest, MetricsAreGatheredWhereTheyAreAskedFor) {
+  EXPECT_FALSE(Run({Question("a", "yes")})->metrics.has_value());
+  options_.metrics = true;
+  EXPECT_EQ(Run({Question("a", "yes")})->metrics->all().scored, 1u);
 }
 
 TEST_F(RunTest, TheBaselineTakesTurnsWithTheCache) {

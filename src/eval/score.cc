@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "eval/vqa_score.h"
+
 namespace afterimage {
 namespace {
 
@@ -50,6 +52,12 @@ std::string ScoredForm(std::string_view answer) {
 
 bool IsCorrect(std::string_view response, std::string_view reference) {
   return ScoredForm(response) == ScoredForm(reference);
+}
+
+std::optional<double> ScoreOf(std::string_view response, const Sample& sample) {
+  if (!sample.answers.empty()) return VqaScore(response, sample.answers);
+  if (sample.answer.empty()) return std::nullopt;
+  return IsCorrect(response, sample.answer) ? 1 : 0;
 }
 
 double FactScore(std::string_view response, std::string_view reference) {

@@ -22,6 +22,19 @@ TEST(Score, NothingElseIs) {
 
 TEST(Score, AnEmptyResponseIsWrong) { EXPECT_FALSE(IsCorrect("...", "yes")); }
 
+TEST(Score, TenAnswersAreScoredByHowManyAgree) {
+  Sample sample;
+  EXPECT_EQ(ScoreOf("yes", sample), std::nullopt);
+  sample.answer = "no";
+  EXPECT_EQ(ScoreOf("No.", sample), 1);
+  EXPECT_EQ(ScoreOf("yes", sample), 0);
+  sample.answers.assign(10, "no");
+  sample.answers[4] = "yes";
+  EXPECT_EQ(ScoreOf("Yes", sample), 0.3);
+  EXPECT_FALSE(CountsAsRight(0.3));
+  EXPECT_TRUE(CountsAsRight(0.6));
+}
+
 TEST(FactScore, CountsTheThingsNamedAndTheThingsRight) {
   const char* reference = "a small green ball, a large green cup and a large blue car";
   EXPECT_EQ(FactScore(reference, reference), 1);
