@@ -169,6 +169,7 @@ std::string SampleLine(const SampleOutcome& outcome) {
     json["prompt"] = outcome.prompt;
     json["hit"] = report.hit();
     json["hit_source"] = OrNull(report.provenance);
+    if (!sample.expected_hit.empty()) json["expected_hit"] = sample.expected_hit;
     json["class"] = Name(report.reuse_class);
     json["latency"] = report.latency_ms / 1000;
     json["ttft"] = report.ttft_ms / 1000;

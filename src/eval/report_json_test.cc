@@ -157,12 +157,15 @@ TEST(SampleLine, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["metadata"]["scene"], 4);
 }
 
-TEST(SampleLine, AShareIsThereWhereTenPeopleAnswered) {
+TEST(SampleLine, LabelsAreThereWhereTheSampleHasThem) {
   SampleOutcome outcome = Outcome();
+  EXPECT_FALSE(Json::parse(SampleLine(outcome)).contains("expected_hit"));
   EXPECT_FALSE(Json::parse(SampleLine(outcome)).contains("vqa_score"));
+  outcome.sample.expected_hit = "exact";
   outcome.sample.answers.assign(10, "cat");
   outcome.correct = 0.6;
   const Json json = Json::parse(SampleLine(outcome));
+  EXPECT_EQ(json["expected_hit"], "exact");
   EXPECT_EQ(json["vqa_score"], 0.6);
   EXPECT_EQ(json["is_correct"], true);
 }

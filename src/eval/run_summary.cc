@@ -24,6 +24,13 @@ T& Entry(std::vector<std::pair<std::string, T>>& entries, const std::string& key
   return entries.emplace_back(key, T{}).second;
 }
 
+// "exact" and "semantic" are the two ways of the text layers; "embedding" is any way of the embedding layers.
+bool IsExpectedHit(const SampleOutcome& outcome) {
+  const std::string& expected = outcome.sample.expected_hit;
+  const std::string& provenance = outcome.report.provenance;
+  return expected == "embedding" ? provenance.starts_with("embedding:") : provenance == "text:" + expected;
+}
+
 }  // namespace
 
 Spread SpreadOf(std::vector<double> values) {
@@ -50,6 +57,10 @@ void RunSummary::Add(const SampleOutcome& outcome) {
   }
   if (metrics.has_value() && outcome.correct.has_value()) {
     metrics->Add(outcome.sample, outcome.answer.text, *outcome.correct);
+  }
+  if (!outcome.sample.expected_hit.empty()) {
+    ++expected_hits;
+    expected_hits_met += IsExpectedHit(outcome) ? 1 : 0;
   }
   AddReport(outcome.report);
   AddBaseline(outcome);

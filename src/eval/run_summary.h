@@ -79,6 +79,8 @@ class RunSummary {
   size_t wrong_donors = 0;             // of them: donors that are not
   bool has_labels = false;             // some sample says so
 
+  size_t expected_hits = 0;           // samples that say which layer should find them
+  size_t expected_hits_met = 0;       // of them: found by it
   std::optional<GqaMetrics> metrics;  // set by who wants them, before the first sample
 
   size_t compared = 0;  // samples that also ran without the cache

@@ -125,6 +125,9 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                             {"substitutions", summary.labelled_substitutions},
                             {"per_request", Share(summary.wrong_donors, summary.samples)}};
   }
+  if (summary.expected_hits > 0) {
+    json["expected_hits"] = {{"total", summary.expected_hits}, {"met", summary.expected_hits_met}};
+  }
   if (summary.metrics.has_value()) json["metrics"] = MetricsJson(*summary.metrics);
   if (summary.compared == 0) return json;
   json["baseline"] = {{"accuracy", Share(summary.baseline_correct, summary.scored)},

@@ -38,6 +38,9 @@ void AddHits(const RunSummary& summary, Table& table) {
   }
   table.Row("hits", "{} of {} ({:.1f} %){}", summary.kv_hits, summary.samples,
             Percent(summary.kv_hits, summary.samples), by_provenance);
+  if (summary.expected_hits > 0) {
+    table.Row("", "{} of {} found by the layer that was expected to", summary.expected_hits_met, summary.expected_hits);
+  }
 }
 
 void AddAnswers(const RunSummary& summary, Table& table) {

@@ -114,6 +114,28 @@ TEST(RunSummary, AccuracyIsTheMeanOfShares) {
   EXPECT_DOUBLE_EQ(json["accuracy"], 0.6);
 }
 
+TEST(RunSummary, ExpectedHitsAreThoseOfTheExpectedLayer) {
+  const auto expecting = [](const std::string& expected, const std::string& provenance) {
+    SampleOutcome outcome = Outcome(ReuseClass::kExact, provenance, provenance.empty() ? 0 : 30, 1);
+    outcome.sample.expected_hit = expected;
+    return outcome;
+  };
+  const std::vector<SampleOutcome> outcomes = {expecting("exact", "text:exact"),
+                                               expecting("exact", "text:semantic"),
+                                               expecting("semantic", "text:semantic"),
+                                               expecting("semantic", "prefix:image"),
+                                               expecting("embedding", "embedding:both"),
+                                               expecting("embedding", "text:embedding"),
+                                               expecting("embedding", ""),
+                                               expecting("", "text:exact")};
+  EXPECT_EQ(Summarized(outcomes)["expected_hits"].dump(), R"({"total":7,"met":3})");
+  EXPECT_FALSE(Summarized({Cold(1)}).contains("expected_hits"));
+  RunSummary summary;
+  for (const SampleOutcome& outcome : outcomes) summary.Add(outcome);
+  EXPECT_NE(SummaryTable(summary, {}).find("\n            3 of 7 found by the layer that was expected to\n"),
+            std::string::npos);
+}
+
 TEST(RunSummary, MetricsAreThereWhereTheyAreWanted) {
   RunSummary summary;
   summary.Add(Scored(Cold(1), 1));
