@@ -13,6 +13,7 @@ import unittest
 
 from program import FOLDER, PROGRAM, environment, model, run, write_jsonl, write_png, write_rates
 
+WORLD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "data", "world")
 QUESTIONS = ["What is it?", "Is there a dog on the sofa?", "How many chairs are there?"]
 
 
@@ -368,7 +369,8 @@ class RunTest(unittest.TestCase):
             (["run", *self.vision, "--data-dir", "/no/such/folder"], 1, "/no/such/folder"),
             ([*flags, self.dataset, "--shuffle-seed", "x"], 2, "--shuffle-seed"),
             ([*flags, "no-such.jsonl"], 1, "no-such.jsonl"),
-            ([*flags, "gqa"], 2, ".jsonl"),
+            ([*flags, "gqa"], 2, "--data-dir"),
+            ([*flags, "coco"], 2, "video_frames"),
             ([*flags, empty], 1, "no samples"),
             ([*flags, self.dataset, "--max-samples", "0"], 2, "--max-samples"),
             ([*flags, self.dataset, "--max-samples", "many"], 2, "whole number"),
@@ -386,6 +388,28 @@ class RunTest(unittest.TestCase):
                 done = run(*args)
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(message, done.stderr)
+
+    def test_the_synthetic_pairs_say_which_layer_should_find_the_second(self):
+        summary, samples = self.run_json("synthetic")
+        self.assertEqual(list(samples), ["exact-1", "exact-2", "semantic-1", "semantic-2", "embedding-1", "embedding-2"])
+        self.assertEqual(samples["exact-2"]["hit_source"], "text:exact")
+        expected = {name: sample["expected_hit"] for name, sample in samples.items() if "expected_hit" in sample}
+        self.assertEqual(expected, {f"{kind}-2": kind for kind in ("exact", "semantic", "embedding")})
+        self.assertEqual(summary["expected_hits"]["total"], 3)
+        self.assertGreaterEqual(summary["expected_hits"]["met"], 1)
+        for kind in ("exact", "semantic", "embedding"):
+            self.assertFalse(samples[f"{kind}-1"]["hit"], "nothing was stored for the first of a pair")
+
+    def test_the_world_is_a_gqa_data_set_too(self):
+        flags = ["--dataset-config", "balanced", "--max-samples", "4", "--cache-mode", "off"]
+        world, of_world = self.run_json("world", *flags)
+        gqa, of_gqa = self.run_json("gqa", "--data-dir", WORLD, *flags, "--metrics")
+        self.assertEqual(list(of_gqa), list(of_world))
+        self.assertEqual([sample["question"] for sample in of_gqa.values()],
+                         [sample["question"] for sample in of_world.values()])
+        self.assertEqual(gqa["accuracy"], world["accuracy"])
+        self.assertEqual(gqa["metrics"]["accuracy"]["scored"], gqa["scored"])
+        self.assertNotIn("metrics", world)
 
     def test_a_long_run_shows_its_progress_on_a_terminal(self):
         try:
