@@ -121,6 +121,18 @@ TEST_F(JsonlDatasetTest, EmptyLinesByteOrderMarkAndCarriageReturnsDoNoHarm) {
   EXPECT_EQ((*all[1])->id, "4");  // the line's number
 }
 
+TEST_F(JsonlDatasetTest, LinesKeepTheirNumbersInWhateverOrderTheyAreDrawn) {
+  std::string text;
+  for (int line = 1; line <= 20; ++line) text += "{\"question\": \"" + std::to_string(2 * line) + "\"}\n\n";
+  Write("questions.jsonl", text);
+  const std::unique_ptr<Dataset> drawn =
+      ShuffleAndTake(NewJsonlDataset(folder_ / "questions.jsonl", {}).value(), -1, 7).value();
+  for (int line = 0; line < 20; ++line) {
+    const Sample sample = drawn->Next().value().value();
+    EXPECT_EQ(std::stoi(sample.id), std::stoi(sample.question) - 1);
+  }
+}
+
 TEST_F(JsonlDatasetTest, BadLinesSayWhereAndWhy) {
   EXPECT_EQ(Complaint("\n{\"question\": "), "2: not valid JSON (at byte 14)");
   EXPECT_EQ(Complaint("[1]"), "1: not a JSON object; every record must be one");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "testing/temporary_folder.h"
 
@@ -108,9 +109,9 @@ TEST_F(OpenDatasetTest, WhatCannotBeOpenedIsSaid) {
 
 TEST_F(OpenDatasetTest, NoOrderIsDrawnOverAPipe) {
   ASSERT_EQ(::mkfifo((folder_ / "q.jsonl").c_str(), 0600), 0);
-  std::fstream keeps_it_open(folder_ / "q.jsonl");  // both ends: opening it to read does not wait
-  keeps_it_open << "{\"question\": \"a\"}\n" << std::flush;
+  std::thread writer([&] { std::ofstream(folder_ / "q.jsonl") << "{\"question\": \"a\"}\n"; });
   const Result<std::unique_ptr<Dataset>> drawn = Open({.name = folder_ / "q.jsonl"});
+  writer.join();
   ASSERT_FALSE(drawn.ok());
   EXPECT_EQ(drawn.error().code, Errc::kUnsupported);
   EXPECT_NE(drawn.error().message.find("--shuffle-seed -1"), std::string::npos);
