@@ -64,7 +64,7 @@ const std::map<std::string, std::string, std::less<>>& Contractions() {
   return kByLetters;
 }
 
-std::string WordForm(std::string word) {
+std::string WordForm(const std::string& word) {
   static constexpr std::pair<std::string_view, std::string_view> kNumbers[] = {
       {"none", "0"}, {"zero", "0"}, {"one", "1"},   {"two", "2"},   {"three", "3"}, {"four", "4"},
       {"five", "5"}, {"six", "6"},  {"seven", "7"}, {"eight", "8"}, {"nine", "9"},  {"ten", "10"}};

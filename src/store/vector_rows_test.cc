@@ -132,8 +132,8 @@ TEST_F(VectorRowsTest, ThroughTheStoreTheyAreSeenAtOnceAndAfterARestart) {
   ManualClock clock;
   const VectorRef ref = Vector(1, 1).ref;
   const auto open = [&] {
-    return std::move(
-        *DiskStore::Open({.folder = folder_ / "cache", .durability = Durability::kProcess}, PosixFileSystem(), clock));
+    return DiskStore::Open({.folder = folder_ / "cache", .durability = Durability::kProcess}, PosixFileSystem(), clock)
+        .value();
   };
   const SampleChunk chunk = MakeSample(1);
   {
