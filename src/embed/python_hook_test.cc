@@ -203,15 +203,16 @@ TEST_F(PythonHookTest, AnExceptionIsAnErrorWithItsTracebackAndTheProcessLives) {
 }
 
 TEST_F(PythonHookTest, AWrongVectorIsAnErrorAndTheProcessLives) {
-  const auto hook =
-      StartWith("return {'v': [[1], [1, 2, 3], [math.nan, 1], [math.inf, 1], ['x', 1], 5, [self.n, 0]][self.n - 1]}");
+  const auto hook = StartWith(
+      "return {'v': [[], [1], [1, 2, 3], [math.nan, 1], [math.inf, 1], ['x', 1], 5, [self.n, 0]][self.n - 1]}");
+  ExpectSays(hook->Embed(kV, {}).error(), "dimension 0, and 2 was declared");
   ExpectSays(hook->Embed(kV, {}).error(), "dimension 1, and 2 was declared");
   ExpectSays(hook->Embed(kV, {}).error(), "dimension 3, and 2 was declared");
   ExpectSays(hook->Embed(kV, {}).error(), "not finite");
   ExpectSays(hook->Embed(kV, {}).error(), "not finite");
   ExpectSays(hook->Embed(kV, {}).error(), "could not convert string to float");
   ExpectSays(hook->Embed(kV, {}).error(), "TypeError");
-  ExpectVector(hook->Embed(kV, {}), {7, 0});
+  ExpectVector(hook->Embed(kV, {}), {8, 0});
 }
 
 TEST_F(PythonHookTest, AProcessKilledBetweenCallsIsStartedAnew) {

@@ -159,7 +159,7 @@ Result<std::vector<std::vector<float>>> VectorsOf(const Message& message, std::s
     const std::span<const std::byte> bytes = reader.Take(static_cast<uint64_t>(std::max<int64_t>(dim, 0)) * 4);
     if (dim < 0 || !reader.ok()) return NotProtocol("fewer values than announced");
     std::vector<float> vector(bytes.size() / 4);
-    std::memcpy(vector.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(vector.data(), bytes.data(), bytes.size());
     const Status checked = CheckVector(SourceOf(sources, names[i]), vector);
     if (!checked.ok()) return checked.error();
     vectors.push_back(std::move(vector));
