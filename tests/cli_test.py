@@ -107,7 +107,7 @@ class AskTest(unittest.TestCase):
             (["ask", *self.vision, question, "--chat-template", "no-such-template"], 2, "--chat-template"),
             (["ask", *self.vision, question, "--cache-mode", "live"], 2, "--cache-dir"),
             (["ask", *self.vision, question, "--cache-mode", "on"], 2, "live|dry-run|off"),
-            (["ask", *self.vision, question, "--layers", "semantic"], 2, "not built yet"),
+            (["ask", *self.vision, question, "--layers", "vision"], 2, "there is no layer 'vision'"),
             (["bench", "reuse", "--shape", "no-such-shape"], 2, "no-such-shape"),
             ([], 2, "subcommand"),
         ]

@@ -89,9 +89,31 @@ TEST(CacheFlags, FusionNeedsItsLayerAndItsFlag) {
   EXPECT_FALSE(Parse({"--fusion-cache", "--layers", "prefix"})->fusion_layer);
 }
 
+TEST(CacheFlags, EmbeddingLayersAreNamedSizedAndHaveAThreshold) {
+  const auto options = Parse(
+      {"--embedding-hook", "prompt_vision", "--embedding-layer", "prompt:384:0.8", "--embedding-layer", "vision:512"});
+  ASSERT_EQ(options->embedding_layers.size(), 2u);
+  EXPECT_EQ(options->embedding_layers[0].name, "prompt");
+  EXPECT_EQ(options->embedding_layers[0].dim, 384);
+  EXPECT_DOUBLE_EQ(options->embedding_layers[0].threshold, 0.8);
+  EXPECT_EQ(options->embedding_layers[1].dim, 512);
+  EXPECT_DOUBLE_EQ(options->embedding_layers[1].threshold, 0.85);
+  EXPECT_TRUE(Parse({"--layers", "exact", "--embedding-hook", "prompt", "--embedding-layer", "prompt:384"})
+                  ->embedding_layers.empty());
+}
+
+TEST(CacheFlags, TheSemanticLayerIsSwitchedOffInTwoWays) {
+  EXPECT_TRUE(Parse({})->semantic_layer);
+  EXPECT_FALSE(Parse({"--disable-semantic-cache"})->semantic_layer);
+  EXPECT_FALSE(Parse({"--layers", "exact,prefix"})->semantic_layer);
+}
+
 TEST(CacheFlags, WhatCannotBeIsNamed) {
-  EXPECT_NE(Complaint({"--layers", "semantic"}).find("not built yet"), std::string::npos);
-  EXPECT_NE(Complaint({"--layers", "embedding"}).find("not built yet"), std::string::npos);
+  EXPECT_NE(Complaint({"--embedding-layer", "prompt:384"}).find("--embedding-hook"), std::string::npos);
+  for (const char* layer :
+       {"prompt", "prompt:", ":384", "prompt:0", "prompt:x", "prompt:384:", "prompt:384:2", "a:1:0:1"}) {
+    EXPECT_NE(Complaint({"--embedding-hook", "prompt", "--embedding-layer", layer}).find(layer), std::string::npos);
+  }
   EXPECT_NE(Complaint({"--layers", "exact,vision"}).find("'vision'"), std::string::npos);
   EXPECT_NE(Complaint({"--min-gain", "5ms"}).find("10%"), std::string::npos);
   EXPECT_NE(Complaint({"--min-gain", "101%"}).find("10%"), std::string::npos);

@@ -115,19 +115,22 @@ TEST(RunSummary, AccuracyIsTheMeanOfShares) {
 }
 
 TEST(RunSummary, ExpectedHitsAreThoseOfTheExpectedLayer) {
-  const auto expecting = [](const std::string& expected, const std::string& provenance) {
-    SampleOutcome outcome = Outcome(ReuseClass::kExact, provenance, provenance.empty() ? 0 : 30, 1);
+  const auto expecting = [](const std::string& expected, const std::string& layer) {
+    SampleOutcome outcome = Outcome(ReuseClass::kExact, layer, layer.empty() ? 0 : 30, 1);
     outcome.sample.expected_hit = expected;
+    for (const char* key : {"exact_text", "embedding:both", "semantic_text"}) {
+      outcome.report.layers.push_back({.key = key, .status = key == layer ? LayerStatus::kHit : LayerStatus::kRefused});
+    }
     return outcome;
   };
-  const std::vector<SampleOutcome> outcomes = {expecting("exact", "text:exact"),
-                                               expecting("exact", "text:semantic"),
-                                               expecting("semantic", "text:semantic"),
-                                               expecting("semantic", "prefix:image"),
+  const std::vector<SampleOutcome> outcomes = {expecting("exact", "exact_text"),
+                                               expecting("exact", "semantic_text"),
+                                               expecting("semantic", "semantic_text"),
+                                               expecting("semantic", "embedding:both"),
                                                expecting("embedding", "embedding:both"),
-                                               expecting("embedding", "text:embedding"),
+                                               expecting("embedding", "semantic_text"),
                                                expecting("embedding", ""),
-                                               expecting("", "text:exact")};
+                                               expecting("", "exact_text")};
   EXPECT_EQ(Summarized(outcomes)["expected_hits"].dump(), R"({"total":7,"met":3})");
   EXPECT_FALSE(Summarized({Cold(1)}).contains("expected_hits"));
   RunSummary summary;

@@ -134,7 +134,7 @@ TEST_F(CatalogueDamageTest, TheNewOneIsAsGoodAsTheOldOne) {
 }
 
 TEST_F(CatalogueDamageTest, OthersAndLaterOnesAreRefusedAndLeftAlone) {
-  for (const char* sql : {"PRAGMA user_version=2", "PRAGMA application_id=7; DROP TABLE chunks"}) {
+  for (const char* sql : {"PRAGMA user_version=3", "PRAGMA application_id=7; DROP TABLE chunks"}) {
     Settle();
     Sql(sql);
     const std::string bytes = ReadWhole(db_);
