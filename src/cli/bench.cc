@@ -1,5 +1,6 @@
 // `afterimage bench`: the measured claims of the README, on this machine.
 #include "cli/bench_cache.h"
+#include "cli/bench_layers.h"
 #include "cli/bench_reuse.h"
 #include "cli/bench_store.h"
 #include "cli/command.h"
@@ -66,6 +67,17 @@ void AddStoreBench(CLI::App& bench, int& exit_code) {
   command->callback([flags, &exit_code] { exit_code = RunStoreBench(*flags); });
 }
 
+void AddLayersBench(CLI::App& bench, int& exit_code) {
+  auto flags = std::make_shared<LayersBenchFlags>();
+  CLI::App* command =
+      bench.add_subcommand("layers", "What asking each layer costs, by entries, and what making its vector costs");
+  command->add_option("--entries", flags->entries, "How many entries")->delimiter(',')->capture_default_str();
+  command->add_option("--lookups", flags->lookups, "Look-ups")->capture_default_str();
+  command->add_option("--index-encoder", flags->encoder, "Sentence encoder")->capture_default_str();
+  command->add_flag("--json", flags->json, "Print one JSON object and nothing else");
+  command->callback([flags, &exit_code] { exit_code = RunLayersBench(*flags); });
+}
+
 }  // namespace
 
 void AddBench(CLI::App& app, int& exit_code) {
@@ -74,6 +86,7 @@ void AddBench(CLI::App& app, int& exit_code) {
   AddReuseBench(*command, exit_code);
   AddCacheBench(*command, exit_code);
   AddStoreBench(*command, exit_code);
+  AddLayersBench(*command, exit_code);
 }
 
 }  // namespace afterimage

@@ -1,49 +1,29 @@
 #include "index/flat_index.h"
 
-#include <faiss/impl/AuxIndexStructures.h>
 #include <faiss/impl/IDSelector.h>
-#include <faiss/utils/distances.h>
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <string>
 #include <tuple>
+
+// Of BLAS: y = alpha * A^T * x + beta * y.
+extern "C" void sgemv_(const char* trans, const int* m, const int* n, const float* alpha, const float* a,
+                       const int* lda, const float* x, const int* incx, const float* beta, float* y, const int* incy);
 
 namespace afterimage {
 namespace {
 
 using RowNumber = faiss::Index::idx_t;
 
-// Settings of the FAISS inside this library; nobody else sees them.
-void TuneFaiss() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    // Even one query goes through BLAS: Debian compiles FAISS's own loops for any x86-64, which is two to ten times
-    // slower, by processor.
-    faiss::distance_compute_blas_threshold = 0;
-    // Rows per call of BLAS. OpenBLAS spreads a product of more than 2^18 multiplications over threads, which costs
-    // more than it brings; with 256 rows that begins at 1,024 dimensions. Its number of threads is left alone: it is
-    // the whole process's.
-    faiss::distance_compute_blas_database_bs = 256;
-  });
-}
-
-// While it lives, OpenMP regions that this thread opens have one thread. The setting is the calling thread's own.
-class OneThread {
- public:
-  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-
- private:
-  const int before_;
-};
+// OpenBLAS spreads a product of more numbers than this over threads, which costs more than it brings. Its number of
+// threads is left alone: it is the whole process's.
+constexpr int kOneThreadNumbers = 9000;
 
 double Product(const float* a, const float* b, int dim) {
   double sum = 0;
@@ -76,7 +56,7 @@ auto Guarded(const Call& call) -> decltype(call()) {
 
 }  // namespace
 
-FlatIndex::FlatIndex(int dim) : dim_(dim), faiss_(dim) { TuneFaiss(); }
+FlatIndex::FlatIndex(int dim) : dim_(dim), faiss_(dim) {}
 
 size_t FlatIndex::size() const {
   const std::shared_lock lock(mutex_);
@@ -130,8 +110,7 @@ Result<std::vector<Neighbour>> FlatIndex::Search(std::span<const float> vector, 
     k = std::min(k, ids_.size());
     std::vector<Neighbour> neighbours;
     if (k == 0) return neighbours;
-    for (const RowNumber candidate : Candidates(vector, k)) {
-      const auto row = static_cast<size_t>(candidate);
+    for (const size_t row : Candidates(vector, k)) {
       neighbours.push_back({ids_[row], static_cast<float>(Product(vector.data(), Row(row), dim_))});
     }
     std::ranges::sort(neighbours, [](const Neighbour& a, const Neighbour& b) {
@@ -142,25 +121,34 @@ Result<std::vector<Neighbour>> FlatIndex::Search(std::span<const float> vector, 
   });
 }
 
-std::vector<RowNumber> FlatIndex::Candidates(std::span<const float> vector, size_t k) const {
-  const OneThread one_thread;
-  // One more than asked for tells whether there is a tie for the last place.
-  const size_t n = std::min(k + 1, ids_.size());
-  std::vector<float> scores(n);
-  std::vector<RowNumber> rows(n);
-  faiss_.search(1, vector.data(), static_cast<RowNumber>(n), scores.data(), rows.data());
+// The products of all rows with the vector.
+std::vector<float> FlatIndex::Scores(std::span<const float> vector) const {
+  std::vector<float> scores(ids_.size());
+  const size_t rows_a_call = std::max<size_t>(1, kOneThreadNumbers / static_cast<size_t>(dim_));
+  const float one = 1;
+  const float zero = 0;
+  const int step = 1;
+  for (size_t row = 0; row < scores.size(); row += rows_a_call) {
+    const int n = static_cast<int>(std::min(rows_a_call, scores.size() - row));
+    sgemv_("T", &dim_, &n, &one, Row(row), &dim_, vector.data(), &step, &zero, scores.data() + row, &step);
+  }
+  return scores;
+}
+
+std::vector<size_t> FlatIndex::Candidates(std::span<const float> vector, size_t k) const {
+  const std::vector<float> scores = Scores(vector);
+  std::vector<float> best = scores;
+  std::ranges::nth_element(best, best.begin() + static_cast<std::ptrdiff_t>(k - 1), std::greater());
   // Summed in any order, a float product errs by at most half of this; so all that may belong to the k best has a score
   // above the k-th less this.
   const double margin = (dim_ + 1) * double{std::numeric_limits<float>::epsilon()} * longest_ *
                         std::sqrt(Product(vector.data(), vector.data(), dim_));
-  const double bound = double{scores[k - 1]} - margin;
-  if (n == k || double{scores[k]} < bound) {
-    rows.resize(k);
-    return rows;
+  const double bound = double{best[k - 1]} - margin;
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < scores.size(); ++row) {
+    if (double{scores[row]} >= bound) rows.push_back(row);
   }
-  faiss::RangeSearchResult tied(1);
-  faiss_.range_search(1, vector.data(), std::nextafter(static_cast<float>(bound), -INFINITY), &tied);
-  return {tied.labels, tied.labels + tied.lims[1]};
+  return rows;
 }
 
 }  // namespace afterimage

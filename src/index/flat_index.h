@@ -1,10 +1,10 @@
-// FlatIndex: every vector is compared, by FAISS. A search costs in proportion to their number: of 1,000 vectors of 384
-// numbers 0.15 ms on one thread of a processor with AVX2, of 10,000 some 2 ms.
+// FlatIndex: every vector is compared. A search costs in proportion to their number: of 1,000 vectors of 384 numbers
+// 0.05 ms on one thread of a processor with AVX2, of 10,000 some 1.5 ms.
 //
-// FAISS finds the candidates, and what it says of them is not passed on: it multiplies in blocks, so the last bits of a
-// score depend on the row a vector lies in, and of equal scores it keeps whichever it likes. Requests that ask the same
-// question have equal vectors, so ties are the rule here. Candidates are taken with a margin of FAISS's rounding error,
-// scored again one by one, and ordered by score and id.
+// FAISS holds the vectors; its own search of one query (3.5 ms of 10,000, with BLAS or without) multiplies matrices, so
+// the rows are multiplied here, by the product of BLAS that is made for one vector. Its last bits depend on how it
+// sums, and requests that ask the same question have equal vectors, so ties are the rule: candidates are taken with a
+// margin of the rounding error, scored again one by one, and ordered by score and id.
 //
 // FAISS ids are rows. A map from ids beside it costs less than FAISS's own IndexIDMap, whose removal moves all rows
 // behind the one removed; here the last row moves into its place.
@@ -34,7 +34,8 @@ class FlatIndex : public VectorIndex {
 
  private:
   // Rows among which are the k best, ties included; in no order. REQUIRES: 1 <= k <= size, mutex_ held.
-  std::vector<faiss::Index::idx_t> Candidates(std::span<const float> vector, size_t k) const;
+  std::vector<size_t> Candidates(std::span<const float> vector, size_t k) const;
+  std::vector<float> Scores(std::span<const float> vector) const;
   const float* Row(size_t row) const { return faiss_.get_xb() + row * static_cast<size_t>(dim_); }
 
   const int dim_;
