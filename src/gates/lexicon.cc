@@ -22,7 +22,7 @@ constexpr GroupSection kGroupSections[] = {
     {"numbers", WordClass::kNumber},         {"relations", WordClass::kRelation},
     {"comparisons", WordClass::kComparison}, {"quantifiers", WordClass::kQuantifier},
     {"synonyms", WordClass::kWord},          {"definites", WordClass::kDefinite},
-    {"fillers", WordClass::kFiller},
+    {"links", WordClass::kLink},             {"fillers", WordClass::kFiller},
 };
 
 Error Invalid(std::string reason) { return Error{Errc::kInvalidArgument, std::move(reason)}; }

@@ -19,7 +19,8 @@
 //   [plurals]      irregular ones, after their singular: man, men
 //   [apart]        words that are not forms of others, whatever they end in: glasses, building
 //   [definites]    the, this, those: words before a thing that is known already
-//   [fillers]      what says nothing
+//   [links]        what says nothing between a thing and what is said of it: look, in "does the cup look red"
+//   [fillers]      what says nothing anywhere
 //   [spelling]     [properties]: as above
 //
 // Entries are in lower case, without punctuation. A line that names an entry known already adds to its group; an entry
@@ -49,6 +50,7 @@ enum class WordClass {
   kQuantifier,
   kWord,
   kDefinite,
+  kLink,
   kFiller,
 };
 

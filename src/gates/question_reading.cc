@@ -7,8 +7,10 @@ namespace afterimage {
 namespace {
 
 constexpr std::string_view kYesNo = "yes/no";
+constexpr std::string_view kChoice = "choice";
 constexpr std::string_view kWhat = "what";
 constexpr std::string_view kCommand = "command";
+constexpr std::string_view kObject = "object";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -78,7 +80,9 @@ class Reader {
       at += match.length;
     }
     DecideKind();
+    DropLinks();
     DropImplied();
+    DropObject();
     return std::move(reading_);
   }
 
@@ -98,6 +102,13 @@ class Reader {
       case WordClass::kWord:
         TakeWord(match, at);
         break;
+      case WordClass::kNumber:
+        // "the red one" is a thing, not a number.
+        if (words_[at] == "one" && SaysOfThing()) {
+          Push(WordClass::kWord, {std::string(kObject)}, "one");
+          break;
+        }
+        [[fallthrough]];
       default:
         Push(word_class, {match.entry->group}, Written(at, match.length));
         definite_ = definite_ && reading_.units.back().free;
@@ -145,9 +156,9 @@ class Reader {
   void Push(WordClass word_class, std::vector<std::string> groups, std::string written) {
     Unit unit{word_class, std::move(groups), std::move(written), false, definite_, false};
     unit.free = word_class == WordClass::kNumber || word_class == WordClass::kQuantifier ||
-                std::ranges::any_of(unit.groups, [&](const std::string& group) {
-                  return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
-                });
+                (word_class == WordClass::kWord && std::ranges::any_of(unit.groups, [&](const std::string& group) {
+                   return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
+                 }));
     reading_.units.push_back(std::move(unit));
   }
 
@@ -158,7 +169,21 @@ class Reader {
       reading_.kind = names_property ? kWhat : asks_ ? kYesNo : kCommand;
     }
     const bool chooses = std::ranges::any_of(units, [](const Unit& unit) { return unit.written == "or"; });
-    if (reading_.kind == kYesNo && chooses) reading_.kind = "choice";
+    // "Which color is it, red or blue" is "is it red or blue".
+    const bool names_choice = reading_.kind == kWhat && !units.empty() && IsImplied(0);
+    if (chooses && (reading_.kind == kYesNo || names_choice)) reading_.kind = kChoice;
+  }
+
+  // "Does the cup look red" is "is the cup red", but "does the man look at" and "what does it look like" stay.
+  void DropLinks() {
+    std::vector<Unit>& units = reading_.units;
+    const bool asks_whether = reading_.kind == kYesNo || reading_.kind == kChoice;
+    for (size_t i = units.size(); i-- > 0;) {
+      if (units[i].word_class != WordClass::kLink) continue;
+      units[i].word_class = WordClass::kWord;
+      const bool says = i + 1 < units.size() && units[i + 1].word_class != WordClass::kRelation;
+      if (i > 0 && says && asks_whether) units.erase(units.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   // "the color red" is "red", and "what color does it have" is "what color is it". The first word after "what" is what
@@ -167,30 +192,37 @@ class Reader {
     std::vector<Unit>& units = reading_.units;
     const size_t first = reading_.kind == kWhat ? 1 : 0;
     for (size_t i = units.size(); i-- > first;) {
-      const std::string group = units[i].groups.front();
-      if (!lexicon_.IsProperty(group)) continue;
-      const auto [begin, end] = PartOf(i);
-      for (size_t other = begin; other < end; ++other) {
-        const std::vector<std::string>& groups = units[other].groups;
-        const bool says = std::ranges::any_of(
-            groups, [&](const std::string& said) { return lexicon_.PropertyOf(said) == group || said == group; });
-        if (other == i || !says) continue;
-        units.erase(units.begin() + static_cast<std::ptrdiff_t>(i));
-        break;
-      }
+      if (IsImplied(i)) units.erase(units.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
-  // The units around one, up to the next that is neither content nor free.
-  std::pair<size_t, size_t> PartOf(size_t at) const {
-    const std::vector<Unit>& units = reading_.units;
-    const auto inside = [](const Unit& unit) { return unit.word_class == WordClass::kWord || unit.free; };
-    size_t begin = at;
-    size_t end = at + 1;
-    while (begin > 0 && inside(units[begin - 1])) --begin;
-    while (end < units.size() && inside(units[end])) ++end;
-    return {begin, end};
+  // "Which object is red" and "what is the red object" are "what is red". Further on it has a part to play: "what holds the
+  // object" is not "what does the object hold".
+  void DropObject() {
+    std::vector<Unit>& units = reading_.units;
+    const auto first = std::ranges::find_if_not(units, &Unit::free);
+    if (reading_.kind == kWhat && first != units.end() && first->groups.front() == kObject) units.erase(first);
   }
+
+  // Whether another unit, on the same side of all relations, says which property is meant.
+  bool IsImplied(size_t at) const {
+    const std::vector<Unit>& units = reading_.units;
+    const std::string& property = units[at].groups.front();
+    if (!lexicon_.IsProperty(property)) return false;
+    const auto says = [&](const Unit& unit) {
+      return std::ranges::any_of(unit.groups, [&](const std::string& group) {
+        return group == property || lexicon_.PropertyOf(group) == property;
+      });
+    };
+    const auto related = [](const Unit& unit) { return unit.word_class == WordClass::kRelation; };
+    const auto here = units.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto begin = std::find_if(std::make_reverse_iterator(here), units.rend(), related).base();
+    const auto end = std::find_if(here, units.end(), related);
+    return std::any_of(begin, here, says) || std::any_of(here + 1, end, says);
+  }
+
+  // Whether the last unit is one such as "red".
+  bool SaysOfThing() const { return FollowsWord() && reading_.units.back().free; }
 
   bool FollowsWord() const {
     return !reading_.units.empty() && reading_.units.back().word_class == WordClass::kWord;

@@ -79,7 +79,21 @@ bool SameRoles(Units a, Units b) {
   }
 }
 
+// "small or large" as "large or small": what follows the last "and" or "or" in the place of as much before it. Empty where
+// there is not as much.
+std::vector<Unit> Swapped(Units units) {
+  const auto joins = [](const Unit& unit) { return unit.written == "and" || unit.written == "or"; };
+  const auto last = std::find_if(units.rbegin(), units.rend(), joins);
+  const auto n = last - units.rbegin();
+  if (units.rend() - last <= n) return {};
+  std::vector<Unit> swapped(units.begin(), units.end());
+  std::swap_ranges(swapped.end() - n, swapped.end(), swapped.end() - 2 * n - 1);
+  return swapped;
+}
+
 bool SamePlural(const Unit& a, const Unit& b) {
+  // "carries" and "carrying" are no things.
+  if (a.written.ends_with("ing") || b.written.ends_with("ing")) return true;
   if (a.plural != b.plural) return !a.definite && !b.definite;
   return !a.plural || a.definite == b.definite;
 }
@@ -137,7 +151,9 @@ std::string TextGuard::Refuse(std::string_view asked, std::string_view donor) co
     if (of_a.empty() && of_b.empty()) continue;
     return fmt::format("{}: {} against {}", rule.name, of_a.empty() ? "nothing" : of_a, of_b.empty() ? "nothing" : of_b);
   }
-  if (!SameRoles(a.units, b.units)) return fmt::format("order: '{}' against '{}'", Joined(a.units), Joined(b.units));
+  if (!SameRoles(a.units, b.units) && !SameRoles(Swapped(a.units), b.units)) {
+    return fmt::format("order: '{}' against '{}'", Joined(a.units), Joined(b.units));
+  }
   return a.kind == "how many" ? "" : OtherPlural(a.units, b.units);
 }
 
