@@ -21,7 +21,9 @@
 #define AFTERIMAGE_CACHE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,11 +42,28 @@ enum class CacheMode {
   kOff,     // every request is computed; no folder is opened
 };
 
+// A request, and how it is to be known as a donor.
+struct Query {
+  Request request;
+  std::string id;                        // in reports; need not be unique
+  std::string question;                  // for people; empty: the last text of the last user message
+  std::string chunk_text;                // the text key; empty: the question
+  std::vector<std::string> image_paths;  // for people, and for hooks that read the files themselves
+  std::string metadata;                  // JSON, for hooks; empty: none
+};
+
 // One embedding layer: donors whose vector from the hook's source of this name is near.
 struct EmbeddingLayerOptions {
   std::string name;
   int dim = 0;              // another than the source's: vectors are projected
   double threshold = 0.85;  // least cosine
+};
+
+// When another picture may be taken for the one asked about.
+enum class ImageGate {
+  kExact,  // never
+  kNear,   // where it is near by its layer's score, and no place in it differs much
+  kOff,    // always: only thresholds count, and a text match takes the donor's picture along
 };
 
 struct CacheOptions {
@@ -69,19 +88,23 @@ struct CacheOptions {
 
   ReuseClass loosest = ReuseClass::kExact;  // kExact, kNormalized or kApproximate
   int min_prefix_tokens = 32;               // of a prefix without a picture
-  double min_gain = 0.1;                    // a substitution must save this share of the best exact plan's time
+  // Rules for substitutions; each can be switched alone.
+  ImageGate image_gate = ImageGate::kNear;
+  double near_score = -1;      // least score of a near picture; under its layer's threshold it has no effect
+  double near_local = 2.2;     // largest difference of one place of a near picture (docs/gates.md)
+  bool text_guard = true;      // questions that differ in a word that matters are not the same (docs/gates.md)
+  std::string guard_lexicon;   // a file that extends the guard's words; empty: none
+  bool license_whole = false;  // a match puts in the donor's whole request, not only what was matched
+  bool greedy = false;         // the best score wins, whatever it saves; otherwise exact state comes first
+  bool any_donor = false;      // of equal matches the newest, not first those with the same picture
+  double min_gain = 0.1;       // a substitution must save this share of the best exact plan's time
+  double min_gain_ms = 0;      // and this much
+  // Decides alone, in place of thresholds, image gate and text guard, which substitutions are right; nullopt: unknown,
+  // so no. Null: there is none. For finding out what perfect judgement would be worth.
+  std::function<std::optional<bool>(const Query& asked, const Donor& donor, bool question, bool picture)> oracle;
+
   std::string tenant;                       // part of every key
   std::string planner_rates;                // a file with frozen rates (docs/format.md); empty: measured
-};
-
-// A request, and how it is to be known as a donor.
-struct Query {
-  Request request;
-  std::string id;                        // in reports; need not be unique
-  std::string question;                  // for people; empty: the last text of the last user message
-  std::string chunk_text;                // the text key; empty: the question
-  std::vector<std::string> image_paths;  // for people, and for hooks that read the files themselves
-  std::string metadata;                  // JSON, for hooks; empty: none
 };
 
 // A request under way: a sequence of the engine that holds what could be put back.

@@ -46,6 +46,8 @@ struct CandidateReport {
   Donor donor;
   double score = 0;
   ReuseClass reuse_class = ReuseClass::kApproximate;  // if it were used
+  std::string substitution;                           // what it would replace; as Report's
+  std::vector<std::string> passed;                    // gates, with what they saw
   std::string refused;                                // the gate and its reason; empty: admitted
 };
 

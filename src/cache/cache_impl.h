@@ -12,7 +12,7 @@
 #include "cache/make_layers.h"
 #include "cache/plan.h"
 #include "cache/rates.h"
-#include "cache/resolve.h"
+#include "cache/substitute.h"
 #include "cache/started_request.h"
 #include "layers/layer.h"
 #include "layers/stored_state.h"

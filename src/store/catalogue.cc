@@ -519,6 +519,16 @@ Result<std::vector<RequestRow>> Catalogue::LoadRequests() {
   return impl_->Collect<RequestRow>(impl_->reader.requests, Impl::TakeRequest);
 }
 
+Result<std::optional<VectorRow>> Catalogue::FindVector(const VectorRef& ref) {
+  const std::lock_guard lock(impl_->read_mutex);
+  const std::string packed = Packed(ref);
+  impl_->reader.vectors_of.Bind(packed, packed);
+  Result<std::vector<VectorRow>> rows = impl_->Collect<VectorRow>(impl_->reader.vectors_of, TakeVector);
+  if (!rows.ok()) return rows.error();
+  if (rows->empty() || rows->front().ref != ref) return std::optional<VectorRow>();
+  return std::optional(std::move(rows->front()));
+}
+
 Result<std::vector<VectorRow>> Catalogue::LoadVectors() {
   const std::lock_guard lock(impl_->read_mutex);
   return impl_->Collect<VectorRow>(impl_->reader.vectors, TakeVector);

@@ -146,6 +146,7 @@ class Catalogue {
   // All, the oldest first.
   Result<std::vector<RequestRow>> LoadRequests();
 
+  Result<std::optional<VectorRow>> FindVector(const VectorRef& ref);
   // All of a space, or all there are.
   Result<std::vector<VectorRow>> LoadVectors(const Digest& space);
   Result<std::vector<VectorRow>> LoadVectors();

@@ -177,8 +177,9 @@ Status DiskStore::PutRequest(RequestRow row, std::vector<VectorRow> vectors) {
     const std::lock_guard lock(mutex_);
     row.id = 0;
     row.created_ns = NowNs();
-    queued_requests_.push_back(row);
-    queue_.emplace_back(QueuedRequest{std::move(row), std::move(vectors)});
+    QueuedRequest request = {std::move(row), std::make_shared<const std::vector<VectorRow>>(std::move(vectors))};
+    queued_requests_.push_back(request);
+    queue_.emplace_back(std::move(request));
     ++accepted_;
   }
   work_.notify_one();
@@ -211,7 +212,7 @@ Result<std::vector<RequestRow>> DiskStore::FindWithQueued(const std::function<bo
     const std::lock_guard lock(mutex_);
     n_mended = n_mended_;
     for (auto row = queued_requests_.rbegin(); row != queued_requests_.rend(); ++row) {
-      if (asked_for(*row)) found.push_back(*row);
+      if (asked_for(row->row)) found.push_back(row->row);
     }
   }
   Result<std::vector<RequestRow>> committed = find();
@@ -242,6 +243,18 @@ Result<std::vector<RequestRow>> DiskStore::FindWithQueued(const std::function<bo
   same_pictures.insert(same_pictures.end(), std::move_iterator(others.begin()), std::move_iterator(others.end()));
   if (same_pictures.size() > limit) same_pictures.resize(limit);
   return same_pictures;
+}
+
+Result<std::optional<VectorRow>> DiskStore::FindVector(const VectorRef& ref) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (const QueuedRequest& request : queued_requests_) {
+      for (const VectorRow& row : *request.vectors) {
+        if (row.ref == ref) return std::optional(row);
+      }
+    }
+  }
+  return catalogue_->FindVector(ref);
 }
 
 Status DiskStore::PutRate(Rate rate) {

@@ -87,6 +87,8 @@ class DiskStore final : public ChunkStore {
                                                size_t limit = Catalogue::kNoLimit);
   Result<std::vector<RequestRow>> FindRequests(const VectorRef& vector, const std::vector<Digest>& pictures = {},
                                                size_t limit = Catalogue::kNoLimit);
+  // With what is still queued. Errors: kIo, kBusy, kCorrupt.
+  Result<std::optional<VectorRow>> FindVector(const VectorRef& ref);
   // Errors: kUnsupported (read-only).
   Status PutRate(Rate rate);
 
@@ -113,7 +115,7 @@ class DiskStore final : public ChunkStore {
   };
   struct QueuedRequest {
     RequestRow row;
-    std::vector<VectorRow> vectors;
+    std::shared_ptr<const std::vector<VectorRow>> vectors;
   };
   using Work = std::variant<QueuedChunk, QueuedErase, QueuedMend, QueuedRequest, Rate>;
 
@@ -179,7 +181,7 @@ class DiskStore final : public ChunkStore {
   // From here on guarded by mutex_.
   ChunkTable table_;
   std::deque<Work> queue_;
-  std::deque<RequestRow> queued_requests_;  // those in queue_ and in the group being written
+  std::deque<QueuedRequest> queued_requests_;  // those in queue_ and in the group being written
   std::unordered_set<Digest, DigestHash> touched_;
   uint64_t queued_bytes_ = 0;
   uint64_t accepted_ = 0;  // items ever queued

@@ -198,7 +198,7 @@ Status DiskStore::Commit(Group& group) {
       const HeldChunk* leaf = table_.Find(request.row.leaf);
       if (leaf == nullptr || (leaf->bytes != nullptr && !written.contains(request.row.leaf))) continue;
       batch.requests.push_back(request.row);
-      batch.vectors.insert(batch.vectors.end(), request.vectors.begin(), request.vectors.end());
+      batch.vectors.insert(batch.vectors.end(), request.vectors->begin(), request.vectors->end());
     }
   }
   batch.rates = group.rates;
