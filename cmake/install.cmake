@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 add_library(afterimage_library SHARED)
-foreach(room core store index embed engine engine_llama layers cache)
+foreach(room core gates store index embed engine engine_llama layers cache)
   target_sources(afterimage_library PRIVATE $<TARGET_OBJECTS:afterimage_${room}>)
   get_target_property(link afterimage_${room} AFTERIMAGE_LINK)
   target_link_libraries(afterimage_library PRIVATE ${link})

@@ -73,6 +73,11 @@ Status CacheImpl::OpenStore() {
       MakeLayers({options_, *disk_, identity.compatibility.digest()}, surroundings_.more_layers);
   if (!slots.ok()) return slots.error();
   slots_ = std::move(*slots);
+  if (options_.text_guard && options_.loosest == ReuseClass::kApproximate) {
+    Result<TextGuard> guard = TextGuard::Open(options_.guard_lexicon);
+    if (!guard.ok()) return guard.error();
+    guard_ = std::move(*guard);
+  }
   rates_prefix_ =
       options_.tenant + "/" + identity.compatibility.digest().Short() + "/" + identity.numerics.digest().Short() + "/";
   return {};

@@ -9,6 +9,7 @@
 
 #include "afterimage/cache.h"
 #include "cache/execute.h"
+#include "cache/judge.h"
 #include "cache/make_layers.h"
 #include "cache/plan.h"
 #include "cache/rates.h"
@@ -74,19 +75,23 @@ class CacheImpl final : public Cache {
 
   Result<std::unique_ptr<StartedRequest>> StartCold(std::unique_ptr<StartedRequestImpl> started,
                                                     const std::string& reason);
-  // propose.cc: asks the layers, fills their reports, and makes requests of what they found.
+  // resolve.cc: asks the layers, fills their reports, and makes requests of what they found.
   Resolved Resolve(const Query& query, StartedRequestImpl& started);
-  std::string WhyNotAsk(const Layer& layer, const Resolved& resolved) const;
+  Judge JudgeOf(const Choice& own, StartedRequestImpl& started);
+  VectorRef SignatureRef(const Digest& picture) const;
+  double LeftToSaveMs(const Resolved& resolved);
+  std::string WhyNotAsk(const Layer& layer, const Resolved& resolved);
   LayerQuery LayerQueryOf(const Choice& choice, StartedRequestImpl& started);
   Result<std::vector<NamedTensor>> EncoderOutput(Prompt& prompt, StartedRequestImpl& started);
   void AskLayer(size_t slot, StartedRequestImpl& started, Resolved& resolved, Findings& findings);
-  void Substitute(const Findings& findings, StartedRequestImpl& started, Resolved& resolved);
-  void AddJoined(const Candidate& picture, size_t picture_slot, size_t picture_report, StartedRequestImpl& started,
-                 Resolved& resolved);
-  void AddChoice(const Candidate& candidate, std::vector<Source> sources, bool question, bool picture,
+  void Substitute(Findings& findings, StartedRequestImpl& started, Resolved& resolved);
+  void AddJoined(const Candidate& picture, size_t picture_slot, size_t picture_report, Findings& findings,
+                 StartedRequestImpl& started, Resolved& resolved);
+  void AddChoice(const Candidate& candidate, std::vector<Source> sources, License license, size_t rank,
                  StartedRequestImpl& started, Resolved& resolved);
   PlanPolicy policy() const {
-    return {options_.prefix_layer, options_.fusion_layer, options_.min_prefix_tokens, options_.min_gain};
+    return {options_.prefix_layer, options_.fusion_layer, options_.min_prefix_tokens,
+            options_.min_gain,     options_.min_gain_ms,  options_.greedy};
   }
   bool keeps_rows() const;   // some layer uses KV state
   bool FindsByText() const;  // some layer knows equal requests
@@ -115,6 +120,7 @@ class CacheImpl final : public Cache {
   ChunkStore* store_ = nullptr;  // the one of the three to ask
   std::unique_ptr<StateFinder> finder_;
   std::vector<LayerSlot> slots_;  // of the layers that find donors
+  std::optional<TextGuard> guard_;
   std::string rates_prefix_;  // of the keys in the catalogue: rates of another tenant, model or machine are not ours
 
   std::mutex mutex_;

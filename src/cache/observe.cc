@@ -1,6 +1,7 @@
 // AddObservation: what was newly computed goes into the store, and what it took into the rates.
 #include "cache/cache_impl.h"
 #include "core/sha256.h"
+#include "gates/picture_signature.h"
 
 namespace afterimage {
 namespace {
@@ -116,6 +117,16 @@ void CacheImpl::RecordIn(StartedRequestImpl& started, RequestRow& row, std::vect
   for (const LayerSlot& slot : slots_) {
     if (slot.layer != nullptr) slot.layer->Record(query, row, vectors);
   }
+  if (options_.image_gate != ImageGate::kNear || options_.loosest != ReuseClass::kApproximate) return;
+  for (size_t i = 0; i < started.images_.size(); ++i) {
+    const VectorRef ref = SignatureRef(started.pictures_[i]);
+    row.vectors.push_back(ref);
+    // A picture that was put back has been through here before.
+    if (n_pictures > 0 || !started.images_[i]->has_pixels()) continue;
+    std::vector<float>& signature = started.signatures_[i];
+    if (signature.empty()) signature = SignatureOf(*started.images_[i]);
+    vectors.push_back({ref, "signature", signature});
+  }
 }
 
 void CacheImpl::Learn(const StartedRequestImpl& started) {
@@ -132,6 +143,11 @@ void CacheImpl::Learn(const StartedRequestImpl& started) {
   }
   for (const Execution::Load& load : started.execution_.loads) {
     rates_.Learn("load." + load.tier, static_cast<double>(load.bytes), load.ms);
+  }
+  for (const LayerReport& layer : started.report_.layers) {
+    if (layer.threshold > 0 && layer.status != LayerStatus::kSkip) {
+      rates_.Learn("lookup." + layer.key, 1, layer.lookup_ms);
+    }
   }
   if (stats.tokens_reused > 0) {
     const double inject_ms =

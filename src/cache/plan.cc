@@ -76,6 +76,13 @@ int Looseness(const Option& option) {
   }
 }
 
+// A request that comes from nobody is not found at all.
+bool BetterFound(const Option& a, const Option& b) {
+  const bool found_b = b.equal_donor || b.n_substituted > 0;
+  if (!found_b || a.score != b.score) return !found_b || a.score > b.score;
+  return a.rank < b.rank;
+}
+
 }  // namespace
 
 size_t AllowedSegments(const Option& option, const PlanPolicy& policy) {
@@ -103,7 +110,7 @@ std::vector<Plan> Decide(std::span<const Option> options, const Rates& rates, co
     plans.push_back(std::move(*fastest));
   }
   const Plan exact = plans.front();
-  const double gain_ms = exact.predicted.ms * policy.min_gain;
+  const double gain_ms = exact.predicted.ms * policy.min_gain + policy.min_gain_ms;
   const auto by_looseness_then_time = [&](const Plan& a, const Plan& b) {
     const int loose_a = Looseness(options[a.option]);
     const int loose_b = Looseness(options[b.option]);
@@ -111,7 +118,10 @@ std::vector<Plan> Decide(std::span<const Option> options, const Rates& rates, co
   };
   std::ranges::sort(plans.begin() + 1, plans.end(), by_looseness_then_time);
   size_t best = 0;
-  for (size_t i = 1; i < plans.size(); ++i) {
+  for (size_t i = 1; i < plans.size() && policy.greedy; ++i) {
+    if (BetterFound(options[plans[i].option], options[plans[best].option])) best = i;
+  }
+  for (size_t i = 1; i < plans.size() && !policy.greedy; ++i) {
     const bool looser = Looseness(options[plans[i].option]) > Looseness(options[plans[best].option]);
     if (looser && plans[i].predicted.ms <= plans[best].predicted.ms - gain_ms) best = i;
   }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "core/area_average.h"
 #include "embed/signs.h"
 
 namespace afterimage {
@@ -28,56 +29,14 @@ struct Cell {
 };
 using Cells = std::array<Cell, kGrid * kGrid>;
 
-// How much of pixel `pixel` lies in cell `cell`, along one side of the picture.
-struct Overlap {
-  uint32_t pixel;
-  uint32_t cell;
-  uint64_t weight;  // in 1/kGrid of a pixel
-};
-
-std::vector<Overlap> OverlapsAlong(uint64_t side) {
-  std::vector<Overlap> overlaps;
-  for (uint64_t cell = 0; cell < kGrid; ++cell) {
-    const uint64_t begin = cell * side;  // cells end at multiples of `side`, pixels at multiples of kGrid
-    const uint64_t end = begin + side;
-    for (uint64_t pixel = begin / kGrid; pixel * kGrid < end; ++pixel) {
-      const uint64_t weight = std::min(end, (pixel + 1) * kGrid) - std::max(begin, pixel * kGrid);
-      overlaps.push_back({static_cast<uint32_t>(pixel), static_cast<uint32_t>(cell), weight});
-    }
-  }
-  return overlaps;
-}
-
-// The mean of every cell. Exact: the weights of a cell add up to width * height.
-Cells AverageDown(const Image& image) {
-  const std::vector<Overlap> columns = OverlapsAlong(image.width());
-  std::array<uint64_t, kGrid * kGrid * 3> sums{};
-  std::array<uint64_t, kGrid * 3> row_sums{};
-  uint32_t summed_row = image.height();  // none
-  for (const Overlap& row : OverlapsAlong(image.height())) {
-    if (row.pixel != summed_row) {  // a row at the border of two cells is summed once
-      const uint8_t* pixels = image.rgb().data() + static_cast<size_t>(row.pixel) * image.width() * 3;
-      row_sums.fill(0);
-      for (const Overlap& column : columns) {
-        for (uint32_t channel = 0; channel < 3; ++channel) {
-          row_sums[column.cell * 3 + channel] += column.weight * pixels[size_t{column.pixel} * 3 + channel];
-        }
-      }
-      summed_row = row.pixel;
-    }
-    for (size_t i = 0; i < row_sums.size(); ++i) sums[row.cell * row_sums.size() + i] += row.weight * row_sums[i];
-  }
-
-  const uint64_t area = uint64_t{image.width()} * image.height();
+// In units of 1/16 level, with the weights of BT.601 in 256ths.
+Cells CellsOf(const Image& image) {
+  const std::vector<int> means = AverageDown(image, kGrid);
   Cells cells;
   for (size_t i = 0; i < cells.size(); ++i) {
-    // Sixteenths of a level, then the weights of BT.601 in 256ths.
-    const auto mean = [&](size_t channel) {
-      return static_cast<int64_t>((sums[i * 3 + channel] * 16 + area / 2) / area);
-    };
-    const int64_t red = mean(0);
-    const int64_t green = mean(1);
-    const int64_t blue = mean(2);
+    const int64_t red = means[i * 3];
+    const int64_t green = means[i * 3 + 1];
+    const int64_t blue = means[i * 3 + 2];
     const int64_t luma = 77 * red + 150 * green + 29 * blue;
     cells[i] = {luma, 256 * red - luma, 256 * blue - luma};
   }
@@ -137,11 +96,11 @@ std::vector<float> Normalized(const std::vector<int64_t>& values) {
 }  // namespace
 
 std::vector<float> PixelDescriptor(std::span<const std::shared_ptr<const Image>> images) {
-  if (images.size() == 1) return Normalized(Parts(AverageDown(*images[0])));
+  if (images.size() == 1) return Normalized(Parts(CellsOf(*images[0])));
   constexpr double kUnit = 1 << 20;  // numbers up to 1 as integers again, so that their sum is exact too
   std::vector<int64_t> sums(kPixelDescriptorDim);
   for (size_t picture = 0; picture < images.size(); ++picture) {
-    const std::vector<float> vector = Normalized(Parts(AverageDown(*images[picture])));
+    const std::vector<float> vector = Normalized(Parts(CellsOf(*images[picture])));
     Signs signs(picture);
     for (size_t i = 0; i < vector.size(); i += 64) {
       const uint64_t word = picture == 0 ? 0 : signs.NextWord();

@@ -26,7 +26,11 @@ struct LayerQuery {
   EmbeddingInput input;  // id, question, chunk text, pictures
   std::vector<Digest> pictures;
   VectorMemo* memo = nullptr;  // vectors of this request, computed at most once
+  bool any_donor = false;      // which of a match's donors: the newest, not first those with the same pictures
   size_t limit = 8;            // of candidates
+
+  // That donors come first with.
+  std::vector<Digest> preferred_pictures() const { return any_donor ? std::vector<Digest>() : pictures; }
 };
 
 struct Candidate {

@@ -101,7 +101,7 @@ Result<std::vector<Candidate>> VectorLayer::Lookup(const LayerQuery& query) {
       if (found == keys_.end()) continue;
       key = found->second;
     }
-    Result<std::vector<RequestRow>> rows = store_.FindRequests({space_, key}, query.pictures, 1);
+    Result<std::vector<RequestRow>> rows = store_.FindRequests({space_, key}, query.preferred_pictures(), 1);
     if (!rows.ok()) return rows.error();
     if (rows->empty()) Forget(neighbour.id);  // its last donor was evicted
     for (Candidate& candidate : CandidatesOf(std::move(*rows), neighbour.score)) {
