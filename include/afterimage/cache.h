@@ -96,15 +96,14 @@ struct CacheOptions {
   std::string guard_lexicon;   // a file that extends the guard's words; empty: none
   bool license_whole = false;  // a match puts in the donor's whole request, not only what was matched
   bool greedy = false;         // the best score wins, whatever it saves; otherwise exact state comes first
-  bool any_donor = false;      // of equal matches the newest, not first those with the same picture
   double min_gain = 0.1;       // a substitution must save this share of the best exact plan's time
   double min_gain_ms = 0;      // and this much
   // Decides alone, in place of thresholds, image gate and text guard, which substitutions are right; nullopt: unknown,
   // so no. Null: there is none. For finding out what perfect judgement would be worth.
   std::function<std::optional<bool>(const Query& asked, const Donor& donor, bool question, bool picture)> oracle;
 
-  std::string tenant;                       // part of every key
-  std::string planner_rates;                // a file with frozen rates (docs/format.md); empty: measured
+  std::string tenant;         // part of every key
+  std::string planner_rates;  // a file with frozen rates (docs/format.md); empty: measured
 };
 
 // A request under way: a sequence of the engine that holds what could be put back.

@@ -150,6 +150,7 @@ TEST_F(CacheTest, EqualChunkTextOverDifferentQuestionsIsOnlyApproximate) {
   EXPECT_FALSE(refused.layer("exact_text")->candidates.at(0).refused.empty());
 
   options_.loosest = ReuseClass::kApproximate;
+  options_.text_guard = false;
   Open();
   Query c = MakeQuery("Is it green?");
   c.chunk_text = "group 7";

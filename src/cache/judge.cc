@@ -13,8 +13,8 @@ std::string Name(License license) {
 
 License Judge::LicenseOf(const Candidate& candidate, const Asked& asked, const Layer& layer) const {
   License license;
-  license.question = candidate.record.text != asked.text &&
-                     (layer.modality() != Modality::kImage || options_.license_whole);
+  license.question =
+      candidate.record.text != asked.text && (layer.modality() != Modality::kImage || options_.license_whole);
   const bool with_picture =
       layer.modality() != Modality::kText || options_.license_whole || options_.image_gate == ImageGate::kOff;
   license.picture = candidate.pictures != asked.pictures && with_picture;
@@ -74,8 +74,8 @@ std::string Judge::Refuse(const Candidate& candidate, const Asked& asked, const 
   }
   if (std::string why = RefusePictures(candidate, asked, layer, license, report); !why.empty()) return why;
   if (!license.question && !license.picture) {
-    // Nothing is left to substitute: a picture layer found this very picture, or the question and the pictures are equal
-    // and what stands before them differs.
+    // Nothing is left to substitute: a picture layer found this very picture, or the question and the pictures are
+    // equal and what stands before them differs.
     return layer.modality() == Modality::kImage ? "the same picture: nothing to substitute"
                                                 : "another conversation before the question";
   }

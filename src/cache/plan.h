@@ -27,15 +27,15 @@ struct Option {
   int n_substituted = 0;       // question and picture: 0 to 2
   bool other_picture = false;  // a layer matched its picture: the picture's state may be put back, and only that, since
                                // its pixels are not here to be encoded
-  double score = 0;  // of the match it comes from
-  size_t rank = 0;   // when that was found
+  double score = 0;            // of the match it comes from
+  size_t rank = 0;             // when that was found
 };
 
 struct PlanPolicy {
   bool prefix_layer = true;
   bool fusion_layer = true;
   int min_prefix_tokens = 32;  // of a prefix without a picture
-  double min_gain = 0.1;  // share of the best exact plan's time
+  double min_gain = 0.1;       // share of the best exact plan's time
   double min_gain_ms = 0;
   bool greedy = false;  // the best score wins, and of equal ones the first found; times do not count
 };

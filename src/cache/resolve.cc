@@ -152,7 +152,7 @@ void CacheImpl::AskLayer(size_t slot, StartedRequestImpl& started, Resolved& res
   const StageTimer timer(surroundings_.clock, report.lookup_ms);
   const Choice& own = resolved.choices[0];
   LayerQuery query = LayerQueryOf(own, started);
-  query.any_donor = options_.any_donor;
+  query.any_donor = options_.image_gate == ImageGate::kOff;
   Result<std::vector<Candidate>> candidates = layer.Lookup(query);
   report.embed_ms = started.memo_.ms(layer.key());
   if (!candidates.ok()) {
@@ -192,7 +192,8 @@ void CacheImpl::Substitute(Findings& findings, StartedRequestImpl& started, Reso
   add(findings.questions, {.question = true, .picture = false});
   add(findings.pictures, {.question = false, .picture = true});
   add(findings.both, {.question = true, .picture = true});
-  for (const Findings::Found& picture : findings.pictures) AddJoined(picture.candidate, picture.slot, picture.report, findings, started, resolved);
+  for (const Findings::Found& picture : findings.pictures)
+    AddJoined(picture.candidate, picture.slot, picture.report, findings, started, resolved);
 }
 
 // Donors of like text about a picture that was admitted.

@@ -47,9 +47,10 @@ class StartedRequestImpl final : public StartedRequest {
   std::vector<std::shared_ptr<const Image>> images_;
   std::vector<Digest> pictures_;
   std::string metadata_;
-  VectorMemo memo_;  // of the request asked
+  VectorMemo memo_;                                  // of the request asked
   std::map<size_t, std::vector<float>> signatures_;  // of its pictures, where they were needed
-  std::map<size_t, double> encoded_ms_;  // by segment of the request asked: pictures encoded to look for others like them
+  std::map<size_t, double>
+      encoded_ms_;  // by segment of the request asked: pictures encoded to look for others like them
 };
 
 }  // namespace afterimage

@@ -1,6 +1,5 @@
 #include "cache/substitute.h"
 
-
 namespace afterimage {
 namespace {
 

@@ -45,9 +45,11 @@ class PlacedEncoder : public TextEncoder {
   const std::string& identity() const override { return identity_; }
   Result<std::vector<float>> Encode(std::string_view text) override {
     ++calls;
+    if (cost) cost();
     return places_->Of(std::string(text));
   }
   int calls = 0;
+  std::function<void()> cost;
 
  private:
   const std::shared_ptr<Places> places_;
@@ -88,6 +90,8 @@ class VectorLayersTest : public CacheTest {
   VectorLayersTest() {
     options_.loosest = ReuseClass::kApproximate;
     options_.min_gain = 0;
+    options_.near_local = 255;  // pictures of noise are alike where the test says so
+    options_.text_guard = false;
     options_.text_encoder = encoder_;
     options_.embedding_hook = hook_;
     places_->Near("what colour is it?", "which colour has it?", 0.9f);  // as the semantic layer looks at them
@@ -385,6 +389,70 @@ TEST_F(VectorLayersTest, ARequestWithoutAPictureSkipsPictureLayers) {
   const Report report = Serve("Is there a text without a picture that is long enough to be found?", {});
   EXPECT_EQ(Layer(report, "embedding:vision").status, LayerStatus::kSkip);
   EXPECT_EQ(Layer(report, "embedding:vision").reason, "the request has no picture");
+}
+
+TEST_F(VectorLayersTest, ThePicturesThemselvesAreComparedAlsoAfterARestart) {
+  UseOnly({{"vision", 64, 0.9}});
+  options_.near_local = 2;
+  Open();
+  Serve(kColour, {1});
+  const Report noise = Serve("Is it red?", {2});
+  EXPECT_EQ(noise.substitution, "") << "like by its vector, and nothing alike";
+  EXPECT_NE(Layer(noise, "embedding:vision").reason.find("image gate: one place differs by"), std::string::npos)
+      << Layer(noise, "embedding:vision").reason;
+  Open();
+  EXPECT_NE(Layer(Serve("Is it new?", {4}), "embedding:vision").candidates.at(0).refused, "");
+  options_.near_local = 255;
+  Open();
+  places_->Near(Picture(6), Picture(1), 0.95f);
+  const Report near = Serve("Is it big?", {6});
+  EXPECT_EQ(near.substitution, "picture");
+  EXPECT_EQ(Layer(near, "embedding:vision").candidates.at(0).passed.size(), 2u);
+}
+
+TEST_F(VectorLayersTest, ALayerThatCostsMoreThanIsLeftToSaveIsNotAsked) {
+  Open();
+  Serve(kColour, {1});
+  encoder_->cost = [&] { clock_.AdvanceMs(1e6); };
+  Serve("Is it red?", {1});  // now it is known what asking takes
+  const int calls = encoder_->calls;
+  const Report report = Serve(kParaphrase, {1});
+  EXPECT_EQ(Layer(report, "semantic_text").status, LayerStatus::kSkip);
+  EXPECT_NE(Layer(report, "semantic_text").reason.find("not worth it"), std::string::npos);
+  EXPECT_EQ(report.provenance, "prefix:image");
+  EXPECT_EQ(encoder_->calls, calls + 1) << "made after the answer, to be found by";
+}
+
+TEST_F(VectorLayersTest, TheOriginalAnswersAboutWhateverPictureTheTextWasLastAskedAbout) {
+  options_.image_gate = ImageGate::kOff;
+  options_.license_whole = options_.greedy = true;
+  options_.prefix_layer = false;
+  Open();
+  Serve(kColour, {1});
+  Serve("Is it big?", {3});
+  const Report exact = Serve(kColour, {3});
+  EXPECT_EQ(exact.provenance, "text:exact");
+  EXPECT_EQ(exact.substitution, "picture");
+  ExpectAnswerOf(kColour, 1);
+  const Report like = Serve(kParaphrase, {4});
+  EXPECT_EQ(like.provenance, "text:semantic");
+  EXPECT_EQ(like.substitution, "question and picture");
+  ExpectAnswerOf(kColour, 1);
+}
+
+TEST_F(VectorLayersTest, AnOracleDecidesAlone) {
+  std::string asked_about;
+  options_.oracle = [&](const Query& asked, const Donor& donor, bool question, bool picture) -> std::optional<bool> {
+    asked_about = asked.id + " / " + donor.id + (question ? " question" : "") + (picture ? " picture" : "");
+    return donor.id == "Is it far from it?";
+  };
+  Open();
+  Serve(kColour, {1});
+  Serve("Is it far from it?", {1});
+  const Report report = Serve(kParaphrase, {1});
+  EXPECT_EQ(report.donor->question, "Is it far from it?") << "whatever its score";
+  EXPECT_EQ(Layer(report, "semantic_text").candidates.at(0).refused,
+            "oracle: the labels say that they are not the same");
 }
 
 // A layer of somebody else's: one class, and one line to add it.

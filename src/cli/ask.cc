@@ -209,7 +209,8 @@ void AddAsk(CLI::App& app, int& exit_code) {
   AddEngineOptions(table, flags->engine);
   table.AddTo(*command);
   command->callback([flags, table, &exit_code]() mutable {
-    const Status status = ApplyPreset(table, flags->engine);
+    Status status = ApplyCompat(table, flags->cache);
+    if (status.ok()) status = ApplyPreset(table, flags->engine);
     exit_code = status.ok() ? RunAsk(*flags) : Fail(status.error());
   });
 }

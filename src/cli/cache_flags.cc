@@ -32,15 +32,82 @@ void AddSize(OptionTable& table, const char* flag, uint64_t& bytes, const char* 
       [&bytes]() -> Json { return bytes; }, help);
 }
 
-Status ParseShare(const std::string& text, double& share) {
-  double percent = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const bool is_percent = status == std::errc() && std::string_view(end, text.data() + text.size()) == "%";
-  if (!is_percent || !(percent >= 0 && percent <= 100)) {
-    return Wrong(fmt::format("'{}' is not a share: give a percentage such as 10%", text));
+// "10%" or "5ms".
+Status ParseGain(const std::string& text, CacheOptions& options) {
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (status != std::errc() || !(number >= 0) || (unit != "%" && unit != "ms") || (unit == "%" && number > 100)) {
+    return Wrong(fmt::format("'{}' is no gain: give a share such as 10%, or a time such as 5ms", text));
   }
-  share = percent / 100;
+  options.min_gain = unit == "%" ? number / 100 : 0;
+  options.min_gain_ms = unit == "ms" ? number : 0;
   return {};
+}
+
+// exact, off, near, near:SCORE, near:SCORE,LOCAL.
+Status ParseImageGate(const std::string& text, CacheOptions& options) {
+  const std::string name = text.substr(0, text.find(':'));
+  CacheOptions parsed;
+  parsed.image_gate = name == "exact" ? ImageGate::kExact : name == "off" ? ImageGate::kOff : ImageGate::kNear;
+  bool good = name == "near" || (name == text && (name == "exact" || name == "off"));
+  if (good && name != text) {
+    const std::string numbers = text.substr(name.size() + 1);
+    const size_t comma = numbers.find(',');
+    good = option_table_internal::ParseText(numbers.substr(0, comma), parsed.near_score).ok();
+    if (good && comma != std::string::npos) {
+      good = option_table_internal::ParseText(numbers.substr(comma + 1), parsed.near_local).ok();
+    }
+  }
+  if (!good)
+    return Wrong(fmt::format("'{}' is no image gate: give exact, near, near:0.98, near:0.98,2.2 or off", text));
+  options.image_gate = parsed.image_gate;
+  options.near_score = parsed.near_score;
+  options.near_local = parsed.near_local;
+  return {};
+}
+
+Json ShowImageGate(const CacheOptions& options) {
+  if (options.image_gate == ImageGate::kExact) return "exact";
+  if (options.image_gate == ImageGate::kOff) return "off";
+  return fmt::format("near:{:g},{:g}", options.near_score, options.near_local);
+}
+
+// What `--compat original` stands for: no gates but thresholds, the donor's whole prompt, the best score wins, no
+// prefixes. Each may be given otherwise, to see what one rule is worth.
+constexpr const char* kOriginal = R"({
+  "layers": ["exact", "embedding", "semantic", "fusion"],
+  "image_gate": "off",
+  "text_guard": "off",
+  "license": "whole",
+  "planner": "greedy"
+})";
+
+void AddRules(OptionTable& table, CacheFlags& flags) {
+  CacheOptions& options = flags.options;
+  table.SetGroup("Rules for substitutions");
+  table.AddParsed(
+      "--image-gate", "exact|near[:SCORE[,LOCAL]]|off",
+      [&options](const std::string& text) { return ParseImageGate(text, options); },
+      [&options] { return ShowImageGate(options); },
+      "When another picture may stand for this one: never; where it scores SCORE and no place differs by more than "
+      "LOCAL; always");
+  table.AddChoice("--text-guard", options.text_guard, {{"on", true}, {"off", false}},
+                  "Refuse questions that differ in a word that matters");
+  table.Add("--guard-lexicon", options.guard_lexicon, "File that extends the words the text guard knows");
+  table.AddChoice("--license", options.license_whole, {{"matched", false}, {"whole", true}},
+                  "What a match puts in: what was matched, or the donor's whole request");
+  table.AddChoice("--planner", options.greedy, {{"exact-first", false}, {"greedy", true}},
+                  "Whether stored exact state comes before a better score");
+  table.AddParsed(
+      "--min-gain", "SHARE|MS", [&options](const std::string& text) { return ParseGain(text, options); },
+      [&options]() -> Json {
+        return options.min_gain_ms > 0 ? fmt::format("{:g}ms", options.min_gain_ms)
+                                       : fmt::format("{:g}%", options.min_gain * 100);
+      },
+      "A substitution must save this share of the best exact plan's time, or this much time");
+  table.AddChoice("--compat", flags.compat, {{"none", std::string("none")}, {"original", std::string("original")}},
+                  "original: as the program this one follows does; the rules above that are not given are off");
 }
 
 void AddNumber(OptionTable& table, const char* flag, double& value, const char* help) {
@@ -163,6 +230,10 @@ Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved)
   return {};
 }
 
+Status ApplyCompat(OptionTable& table, const CacheFlags& flags) {
+  return flags.compat == "original" ? table.Default(Json::parse(kOriginal)) : Status();
+}
+
 void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
   CacheOptions& options = flags.options;
   table.SetGroup("Cache");
@@ -199,12 +270,9 @@ void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
                 "Keep the vision encoder's output; the default");
   table.Add("--fusion-cache-dir", options.fusion_folder, "Folder of encoder output; empty: in the cache's");
   table.Add("--min-prefix-tokens", options.min_prefix_tokens, "Shortest prefix without a picture worth putting back");
-  table.AddParsed(
-      "--min-gain", "SHARE", [&options](const std::string& text) { return ParseShare(text, options.min_gain); },
-      [&options]() -> Json { return fmt::format("{:g}%", options.min_gain * 100); },
-      "A substitution must save this share of the best exact plan's time");
   table.Add("--tenant", options.tenant, "Part of every key: tenants do not see each other's state");
   table.Add("--planner-rates", options.planner_rates, "File with frozen rates; empty: measured");
+  AddRules(table, flags);
 }
 
 }  // namespace afterimage

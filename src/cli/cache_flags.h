@@ -22,6 +22,7 @@ struct CacheFlags {
   std::string index_encoder;  // empty: the shipped one
   bool disable_semantic_cache = false;
   bool fusion_cache = true;
+  std::string compat = "none";
 
   CacheMode resolved_mode() const { return mode.value_or(options.folder.empty() ? CacheMode::kOff : CacheMode::kLive); }
   // Errors: kInvalidArgument (layers there are not, a cache without a folder).
@@ -37,6 +38,9 @@ struct CacheFlags {
 };
 
 void AddCacheOptions(OptionTable& table, CacheFlags& flags);
+
+// Gives the options of the table that were not given what --compat says. Called once all that is given is set.
+Status ApplyCompat(OptionTable& table, const CacheFlags& flags);
 
 }  // namespace afterimage
 

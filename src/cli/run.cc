@@ -189,7 +189,9 @@ void AddRun(CLI::App& app, int& exit_code) {
   table.AddTo(*command);
   command->add_flag("--print-config", *print_config, "Print all options as JSON, and do nothing else");
   command->callback([flags, print_config, table, &exit_code]() mutable {
-    if (Status status = ApplyPreset(table, flags->engine); !status.ok()) {
+    Status status = ApplyCompat(table, flags->cache);
+    if (status.ok()) status = ApplyPreset(table, flags->engine);
+    if (!status.ok()) {
       exit_code = Fail(status.error());
     } else if (*print_config) {
       fmt::print("{}\n", Dump(table.ToJson(), 2));

@@ -16,8 +16,8 @@ std::vector<Candidate> CandidatesOf(std::vector<RequestRow> rows, double score) 
 
 Result<std::vector<Candidate>> ExactTextLayer::Lookup(const LayerQuery& query) {
   if (query.input.chunk_text.empty()) return Error{Errc::kNotFound, "the request has no question"};
-  Result<std::vector<RequestRow>> rows =
-      store_.FindRequests(tenant_, compatibility_, NormalizedText(query.input.chunk_text), query.preferred_pictures(), query.limit);
+  Result<std::vector<RequestRow>> rows = store_.FindRequests(
+      tenant_, compatibility_, NormalizedText(query.input.chunk_text), query.preferred_pictures(), query.limit);
   if (!rows.ok()) return rows.error();
   return CandidatesOf(std::move(*rows), 1.0);
 }
