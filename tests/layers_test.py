@@ -149,6 +149,13 @@ class Layers(unittest.TestCase):
         for name in ("tiny-internvl", "tiny-qwen3vl", "smollm2-135m", "qwen3-vl-2b"):
             self.assertEqual(config("--preset", name)["preset"], name)
 
+    def test_the_page_of_options_is_what_the_program_has(self):
+        done = run("run", "--print-options")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(os.path.join(ROOT, "docs", "options.md"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertEqual(page[page.index("\n## "):], done.stdout, "run --print-options prints the page from its first list on")
+
     def test_a_model_that_is_not_there_is_answered_with_where_it_was_looked_for(self):
         for flags, words in [(["--preset", "qwen3-vl-2b"], ["Qwen/Qwen3-VL-2B-Instruct", "AFTERIMAGE_MODELS"]),
                              (["--model", "facebook/opt-125m"], ["OPT", "vLLM", "smollm2-135m"]),

@@ -166,7 +166,7 @@ class StoreTest(unittest.TestCase):
             self.assertEqual([json.loads(line)["id"] for line in file], [self.ids[n] for n in (1, 2, 3, 4, 5)])
         with open(out + "/requests.jsonl") as file:
             self.assertEqual([json.loads(line)["id"] for line in file], [1, 2, 3])
-        self.assertEqual(len(self.good_json("export", self.folder, "--out", out)["files"]), 4)
+        self.assertEqual(len(self.good_json("export", self.folder, "--out", out)["files"]), 5)
 
     def test_failures_have_a_message_and_an_exit_code(self):
         absent = os.path.join(self.scratch.name, "absent")

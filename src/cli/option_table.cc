@@ -189,6 +189,26 @@ Status OptionTable::Default(const Json& values) {
   return {};
 }
 
+std::string OptionTable::ToMarkdown() const {
+  const auto cell = [](std::string text) {
+    for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) text.insert(at, 1, '\\');
+    return text;
+  };
+  std::string text;
+  std::string group;
+  for (const Row& row : rows_) {
+    if (row.group != group) {
+      group = row.group;
+      text += fmt::format("\n## {}\n\n| option | key | default | |\n|---|---|---|---|\n", group);
+    }
+    const std::string type = row.kind == Kind::kFlag ? "" : " " + row.type;
+    const std::string value = row.required ? "" : DefaultText(row);
+    text += fmt::format("| `{}` | `{}` | {} | {} |\n", cell(row.flag + type), row.key,
+                        value.empty() ? "" : "`" + cell(value) + "`", cell(row.help));
+  }
+  return text;
+}
+
 Json OptionTable::ToJson() const {
   Json json = Json::object();
   for (const Row& row : rows_) json[row.key] = row.get();

@@ -62,6 +62,8 @@ class OptionTable {
   // Sets the options named in the object that were not given; those this table does not have are passed over.
   // Errors: as Set's.
   Status Default(const Json& values);
+  // Every option as a table of Markdown under its headings: flag, key, default, meaning. What docs/options.md holds.
+  std::string ToMarkdown() const;
   // Every option and what it is set to, in the order they were added.
   Json ToJson() const;
 

@@ -184,11 +184,17 @@ int RunRun(const RunFlags& flags) {
 void AddRun(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<RunFlags>();
   auto print_config = std::make_shared<bool>(false);
+  auto print_options = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand("run", "Run a data set through the model and the cache; prints what it saved");
   OptionTable table = RunOptionTable(*flags);
   table.AddTo(*command);
   command->add_flag("--print-config", *print_config, "Print all options as JSON, and do nothing else");
-  command->callback([flags, print_config, table, &exit_code]() mutable {
+  command->add_flag("--print-options", *print_options, "Print this list as Markdown, and do nothing else");
+  command->callback([flags, print_config, print_options, table, &exit_code]() mutable {
+    if (*print_options) {
+      fmt::print("{}", table.ToMarkdown());
+      return;
+    }
     Status status = ApplyCompat(table, flags->cache);
     if (status.ok()) status = ApplyPreset(table, flags->engine);
     if (!status.ok()) {

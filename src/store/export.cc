@@ -60,6 +60,8 @@ Json ToJson(const ChunkRow& row) {
 Json ToJson(const RequestRow& row) {
   std::vector<std::string> pictures;
   for (const Digest& picture : row.pictures) pictures.push_back(picture.Hex());
+  std::vector<std::string> vectors;
+  for (const VectorRef& ref : row.vectors) vectors.push_back(ref.key.Hex());
   Json payload = Json::parse(row.payload, nullptr, false);
   if (payload.is_discarded()) payload = row.payload;
   return {{"id", row.id},
@@ -67,10 +69,15 @@ Json ToJson(const RequestRow& row) {
           {"text_key", row.text_key},
           {"leaf", row.leaf.Hex()},
           {"pictures", pictures},
+          {"vectors", vectors},
           {"compatibility", row.compatibility.Hex()},
           {"created", DateText(row.created_ns)},
           {"created_ns", row.created_ns},
           {"payload", std::move(payload)}};
+}
+
+Json ToJson(const VectorRow& row) {
+  return {{"layer", row.layer}, {"space", row.ref.space.Hex()}, {"key", row.ref.key.Hex()}, {"vector", row.values}};
 }
 
 Json ToJson(const std::vector<Rate>& rates) {
@@ -94,10 +101,11 @@ Json TextIndex(const std::vector<RequestRow>& requests) {
 Result<std::vector<std::string>> ExportListing(const StoreListing& listing, FileSystem& files,
                                                const std::string& folder) {
   if (Status status = files.MakeFolders(folder); !status.ok()) return status.error();
-  const std::array<std::pair<const char*, std::string>, 4> texts = {{
+  const std::array<std::pair<const char*, std::string>, 5> texts = {{
       {"text_index.json", JsonText(TextIndex(listing.requests), 2) + "\n"},
       {"chunks.jsonl", Lines(listing.chunks)},
       {"requests.jsonl", Lines(listing.requests)},
+      {"vectors.jsonl", Lines(listing.vectors)},
       {"rates.json", JsonText(ToJson(listing.rates), 2) + "\n"},
   }};
   std::vector<std::string> paths;

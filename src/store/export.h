@@ -17,6 +17,8 @@ nlohmann::ordered_json ToJson(const ChunkRow& row);
 // With the payload as an object, or as a string where it is no JSON.
 nlohmann::ordered_json ToJson(const RequestRow& row);
 
+nlohmann::ordered_json ToJson(const VectorRow& row);
+
 // The form that is read back as frozen rates: {"rates": {"<key>": {"n", "x", "y", "xx", "xy"}, ...}}.
 nlohmann::ordered_json ToJson(const std::vector<Rate>& rates);
 
@@ -29,7 +31,8 @@ std::string JsonText(const nlohmann::ordered_json& json, int indent);
 // "2026-11-15 09:30:12", in UTC; "-" for what is no time of this century, as of a clock that counts from the boot.
 std::string DateText(int64_t time_ns);
 
-// Writes text_index.json, chunks.jsonl, requests.jsonl and rates.json into a folder, made if need be; their paths.
+// Writes text_index.json, chunks.jsonl, requests.jsonl, vectors.jsonl and rates.json into a folder, made if need be;
+// their paths.
 // Errors: kIo.
 Result<std::vector<std::string>> ExportListing(const StoreListing& listing, FileSystem& files,
                                                const std::string& folder);

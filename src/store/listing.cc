@@ -38,11 +38,14 @@ Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout) {
   if (!requests.ok()) return explained(requests.error());
   Result<std::vector<Rate>> rates = (*catalogue)->LoadRates();
   if (!rates.ok()) return explained(rates.error());
+  auto vectors = (*catalogue)->LoadVectors();
+  if (!vectors.ok()) return explained(vectors.error());
 
   StoreListing listing;
   listing.chunks = std::move(*chunks);
   listing.requests = std::move(*requests);
   listing.rates = std::move(*rates);
+  listing.vectors = std::move(*vectors);
   listing.damaged_rows = (*catalogue)->damaged_rows();
   std::ranges::sort(listing.chunks, [](const ChunkRow& a, const ChunkRow& b) {
     return std::pair(a.created_ns, a.id.bytes) < std::pair(b.created_ns, b.id.bytes);

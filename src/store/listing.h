@@ -1,7 +1,7 @@
 // StoreListing: what a cache folder holds, for people and other programs: `afterimage store ls`, `show`, `export`.
 //
 // Reads the catalogue alone, beside a writer if there is one; sees what is committed. The whole of it is in memory:
-// about 1 kB a chunk or request.
+// about 1 kB a chunk or request, and the vectors.
 #ifndef AFTERIMAGE_STORE_LISTING_H_
 #define AFTERIMAGE_STORE_LISTING_H_
 
@@ -21,6 +21,7 @@ namespace afterimage {
 struct StoreListing {
   std::vector<ChunkRow> chunks;      // the oldest first
   std::vector<RequestRow> requests;  // the oldest first
+  std::vector<VectorRow> vectors;
   std::vector<Rate> rates;
   StoreStats totals;               // of what is held; the counters are zero
   uint64_t catalogue_bytes = 0;    // on disk, with its log
