@@ -13,7 +13,6 @@ namespace afterimage {
 namespace {
 
 constexpr int kGrid = 64;
-constexpr int kCells = kGrid * kGrid;
 constexpr int kBlock = 6;   // cells along a side
 constexpr int kReach = 3;   // half cells a block is looked for around its place, each way
 constexpr int kMargin = 2;  // cells around a picture: kReach, rounded up
@@ -48,7 +47,8 @@ Planes PlanesOf(std::span<const float> signature) {
   size_t next = 1;
   for (Plane& plane : planes) {
     for (auto& row : plane) {
-      for (int16_t& value : row) value = static_cast<int16_t>(signature[next++] * (kUnit / kAverageUnit));
+      for (int16_t& value : row)
+        value = static_cast<int16_t>(static_cast<int>(signature[next++]) * kUnit / kAverageUnit);
     }
   }
   return planes;

@@ -38,9 +38,8 @@ inline constexpr double kDefaultLocalDifference = 0.4;
 std::vector<float> SignatureOf(const Image& image);
 
 struct LocalDifference {
-  double largest =
-      0;         // levels of 255, mean over a block and the three colours; 0 for equal pictures and for nearly equal
-  double x = 0;  // the middle of that block; 0 to 1, from left to right and from top to bottom
+  double largest = 0;  // levels of 255, mean over a block and the three colours; 0 for (nearly) equal pictures
+  double x = 0;        // the middle of that block; 0 to 1, from left to right and from top to bottom
   double y = 0;
 };
 
