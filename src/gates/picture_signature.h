@@ -13,8 +13,8 @@
 // What is left, averaged over the block, is the block's difference, both ways: what one picture has and the other has
 // not. An object that appears, vanishes, changes colour, size or shape or moves far leaves a block that fits nowhere.
 //
-// What it cannot see: what is smaller than two or three cells (a thirtieth of the side), such as a digit on a sign far
-// away, and what hardly stands out from its surroundings. docs/gates.md has the measured numbers.
+// What it cannot see: what is smaller than a cell or two, such as a digit on a sign far away, what hardly stands out
+// from its surroundings, and small changes of an outline. docs/gates.md has the measured numbers.
 #ifndef AFTERIMAGE_GATES_PICTURE_SIGNATURE_H_
 #define AFTERIMAGE_GATES_PICTURE_SIGNATURE_H_
 
