@@ -13,7 +13,7 @@ nothing of it needs to be installed). OUT gets the variants and pairs.jsonl, a l
              brighter  all levels times 1.05
              darker    all levels times 0.95
     refused: pasted    a square of another photograph, of 8 to 15 % of the shorter side, anywhere
-             other     another photograph; both cut to their middle square, since another shape would be refused at sight
+             other     another photograph; both cut to their middle square: other shapes would be refused at sight
 
 A pasted square differs from what it covers by at least 12 levels on average: black on black is no object.
 

@@ -13,13 +13,13 @@ namespace afterimage {
 namespace {
 
 constexpr int kGrid = 64;
-constexpr int kCells = kGrid * kGrid;
 constexpr int kBlock = 6;   // cells along a side
 constexpr int kReach = 3;   // half cells a block is looked for around its place, each way
 constexpr int kMargin = 2;  // cells around a picture: kReach, rounded up
 constexpr int kUnit = 64;   // one level; means of four cells are whole numbers
 constexpr int kWhite = 255 * kUnit;
-constexpr int kCap = 60 * kUnit;  // of a cell and colour: one spot of glare is not worth more than a whole small object
+constexpr int kSlack =
+    3 * kUnit;  // a cell may be off by: flicker on a large object is 1 to 3, a corner that is gone more
 constexpr double kLargestShapeRatio = 1.05;
 constexpr double kOtherShape = 255;
 
@@ -47,7 +47,8 @@ Planes PlanesOf(std::span<const float> signature) {
   size_t next = 1;
   for (Plane& plane : planes) {
     for (auto& row : plane) {
-      for (int16_t& value : row) value = static_cast<int16_t>(signature[next++] * (kUnit / kAverageUnit));
+      for (int16_t& value : row)
+        value = static_cast<int16_t>(static_cast<int>(signature[next++]) * kUnit / kAverageUnit);
     }
   }
   return planes;
@@ -99,6 +100,21 @@ void AllowForLight(Planes& dark, const Planes& bright) {
   });
 }
 
+// Every cell with its neighbours, by weights of 1, 2, 1 each way.
+void Smooth(Plane& plane) {
+  std::array<std::array<int, kGrid>, kGrid> across;
+  for (int y = 0; y < kGrid; ++y) {
+    for (int x = 0; x < kGrid; ++x) {
+      across[y][x] = plane[y][std::max(x - 1, 0)] + 2 * plane[y][x] + plane[y][std::min(x + 1, kGrid - 1)];
+    }
+  }
+  for (int y = 0; y < kGrid; ++y) {
+    const auto& above = across[std::max(y - 1, 0)];
+    const auto& below = across[std::min(y + 1, kGrid - 1)];
+    for (int x = 0; x < kGrid; ++x) plane[y][x] = static_cast<int16_t>((above[x] + 2 * across[y][x] + below[x]) / 16);
+  }
+}
+
 // The least and the most of what half a cell around a place holds, for places at whole or half cells. Outside of the
 // picture, where nothing is known, anything fits.
 struct Bounds {
@@ -133,11 +149,13 @@ void BoundsOf(const Planes& planes, AllBounds& bounds) {
       const auto& above = fine[std::max(y - 1, 0)];
       const auto& below = fine[std::min(y + 1, kHalves - 1)];
       for (int x = 0; x < kHalves; ++x) {
-        const auto [low, high] = std::minmax(
-            {fine[y][x], above[x], below[x], fine[y][std::max(x - 1, 0)], fine[y][std::min(x + 1, kHalves - 1)]});
+        const int16_t left = fine[y][std::max(x - 1, 0)];
+        const int16_t right = fine[y][std::min(x + 1, kHalves - 1)];
+        const int16_t low = std::min(std::min(std::min(left, right), std::min(above[x], below[x])), fine[y][x]);
+        const int16_t high = std::max(std::max(std::max(left, right), std::max(above[x], below[x])), fine[y][x]);
         Bounds& of = bounds[y % 2][x % 2];
-        of.low[channel][kMargin + y / 2][kMargin + x / 2] = low;
-        of.high[channel][kMargin + y / 2][kMargin + x / 2] = high;
+        of.low[channel][kMargin + y / 2][kMargin + x / 2] = static_cast<int16_t>(low - kSlack);
+        of.high[channel][kMargin + y / 2][kMargin + x / 2] = static_cast<int16_t>(high + kSlack);
       }
     }
   }
@@ -145,27 +163,30 @@ void BoundsOf(const Planes& planes, AllBounds& bounds) {
 
 using Sums = std::array<std::array<int32_t, kGrid>, kGrid>;  // of the block whose upper left cell it is
 
-// How far the cells of row `y` lie outside of the bounds `dx`, `dy` cells away.
-void RowDifferences(const Planes& picture, const Bounds& bounds, int y, int dy, int dx,
-                    std::array<int32_t, kGrid>& out) {
-  out.fill(0);
+// How far the cells of row `y` lie outside of the bounds `dx`, `dy` cells away. In 16 bits, which hold it (3 * kWhite)
+// and are eight to a vector register.
+std::array<uint16_t, kGrid> RowDifferences(const Planes& picture, const Bounds& bounds, int y, int dy, int dx) {
+  std::array<uint16_t, kGrid> differences{};
   for (size_t channel = 0; channel < picture.size(); ++channel) {
     const int16_t* values = picture[channel][y].data();
     const int16_t* low = bounds.low[channel][y + dy + kMargin].data() + dx + kMargin;
     const int16_t* high = bounds.high[channel][y + dy + kMargin].data() + dx + kMargin;
     for (int x = 0; x < kGrid; ++x) {
-      const int outside = std::max({values[x] - high[x], low[x] - values[x], 0});
-      out[x] += std::min(outside, kCap);
+      const auto above = static_cast<int16_t>(values[x] - high[x]);
+      const auto below = static_cast<int16_t>(low[x] - values[x]);
+      const int16_t outside = std::max(std::max(above, below), int16_t{0});  // a list would not be vectorised
+      differences[x] = static_cast<uint16_t>(differences[x] + outside);
     }
   }
+  return differences;
 }
 
 // Takes the sums of all blocks into `best` where they are less.
 void MatchShifted(const Planes& picture, const Bounds& bounds, int dy, int dx, Sums& best) {
-  std::array<std::array<int32_t, kGrid>, kGrid> rows;
+  std::array<std::array<uint16_t, kGrid>, kGrid> rows;
   std::array<int32_t, kGrid + kBlock> columns{};  // the last kBlock rows, added up
   for (int y = 0; y < kGrid; ++y) {
-    RowDifferences(picture, bounds, y, dy, dx, rows[y]);
+    rows[y] = RowDifferences(picture, bounds, y, dy, dx);
     for (int x = 0; x < kGrid; ++x) columns[x] += rows[y][x];
     if (y + 1 < kBlock) continue;
     const int top = y + 1 - kBlock;
@@ -183,7 +204,7 @@ LocalDifference LargestMissing(const Planes& picture, const Planes& other) {
   AllBounds bounds;
   BoundsOf(other, bounds);
   Sums best;
-  for (auto& row : best) row.fill(kBlock * kBlock * 3 * kCap);
+  for (auto& row : best) row.fill(kBlock * kBlock * 3 * kWhite);
   for (int dy = -kReach; dy <= kReach; ++dy) {
     for (int dx = -kReach; dx <= kReach; ++dx) {
       // >> rounds down, and & 1 is the half that is left, for numbers below zero too.
@@ -211,16 +232,8 @@ std::vector<float> SignatureOf(const Image& image) {
   std::vector<float> signature;
   signature.reserve(kSignatureSize);
   signature.push_back(static_cast<float>(image.width()) / static_cast<float>(image.height()));
-  for (int channel = 0; channel < 3; ++channel) {
-    const auto at = [&](int x, int y) {
-      return means[(std::clamp(y, 0, kGrid - 1) * kGrid + std::clamp(x, 0, kGrid - 1)) * 3 + channel];
-    };
-    const auto across = [&](int x, int y) { return at(x - 1, y) + 2 * at(x, y) + at(x + 1, y); };
-    for (int y = 0; y < kGrid; ++y) {
-      for (int x = 0; x < kGrid; ++x) {
-        signature.push_back(static_cast<float>((across(x, y - 1) + 2 * across(x, y) + across(x, y + 1) + 8) / 16));
-      }
-    }
+  for (size_t channel = 0; channel < 3; ++channel) {
+    for (size_t i = channel; i < means.size(); i += 3) signature.push_back(static_cast<float>(means[i]));
   }
   return signature;
 }
@@ -236,6 +249,8 @@ LocalDifference Compare(std::span<const float> a, std::span<const float> b) {
   const int bright_sum = Sum(bright);
   if (dark_sum > bright_sum || (dark_sum == bright_sum && bright < dark)) std::swap(dark, bright);
   AllowForLight(dark, bright);
+  for (Plane& plane : dark) Smooth(plane);
+  for (Plane& plane : bright) Smooth(plane);
   const LocalDifference in_dark = LargestMissing(dark, bright);
   const LocalDifference in_bright = LargestMissing(bright, dark);
   return in_dark.largest >= in_bright.largest ? in_dark : in_bright;
