@@ -15,7 +15,9 @@ constexpr std::string_view kObject = "object";
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Letters of any language, digits, signs such as % and $.
-bool IsPartOfWord(char c) { return std::string_view(" \t\r\n\v\f?!.,;:\"()[]{}<>-_/\\`'").find(c) == std::string_view::npos; }
+bool IsPartOfWord(char c) {
+  return std::string_view(" \t\r\n\v\f?!.,;:\"()[]{}<>-_/\\`'").find(c) == std::string_view::npos;
+}
 
 // "n't" is a word; "'s", "'re" and the like are not.
 void AddWithoutContraction(std::string word, std::vector<std::string>* words) {
@@ -120,8 +122,9 @@ class Reader {
     definite_ = true;
     if (words_[at] == "the" || FollowsWord()) return;
     const Lexicon::Match next = at + 1 < words_.size() ? lexicon_.Longest(words_, at + 1) : Lexicon::Match{};
-    const bool stands_alone = at + 1 == words_.size() || (next.entry != nullptr && next.entry->word_class != WordClass::kWord &&
-                                                          next.entry->word_class != WordClass::kNumber);
+    const bool stands_alone =
+        at + 1 == words_.size() || (next.entry != nullptr && next.entry->word_class != WordClass::kWord &&
+                                    next.entry->word_class != WordClass::kNumber);
     if (stands_alone) Push(WordClass::kWord, {words_[at]}, words_[at]);
   }
 
@@ -196,12 +199,16 @@ class Reader {
     }
   }
 
-  // "Which object is red" and "what is the red object" are "what is red". Further on it has a part to play: "what holds the
-  // object" is not "what does the object hold".
+  // "Which object is red" and "what is the red object" are "what is red". Further on it has a part to play: "what holds
+  // the object" is not "what does the object hold".
   void DropObject() {
     std::vector<Unit>& units = reading_.units;
-    const auto first = std::ranges::find_if_not(units, &Unit::free);
-    if (reading_.kind == kWhat && first != units.end() && first->groups.front() == kObject) units.erase(first);
+    if (reading_.kind != kWhat) return;
+    auto first = std::ranges::find_if_not(units, &Unit::free);
+    while (first != units.end() && first->groups.front() == kObject) {
+      units.erase(first);
+      first = std::ranges::find_if_not(units, &Unit::free);
+    }
   }
 
   // Whether another unit, on the same side of all relations, says which property is meant.
@@ -224,9 +231,7 @@ class Reader {
   // Whether the last unit is one such as "red".
   bool SaysOfThing() const { return FollowsWord() && reading_.units.back().free; }
 
-  bool FollowsWord() const {
-    return !reading_.units.empty() && reading_.units.back().word_class == WordClass::kWord;
-  }
+  bool FollowsWord() const { return !reading_.units.empty() && reading_.units.back().word_class == WordClass::kWord; }
 
   std::string Written(size_t at, size_t length) const {
     std::string written = words_[at];
