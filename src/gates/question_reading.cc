@@ -54,7 +54,8 @@ std::vector<std::string> Words(std::string_view text) {
     const char c = i < lower.size() ? lower[i] : ' ';
     const char next = i + 1 < lower.size() ? lower[i + 1] : ' ';
     const bool inside = !word.empty() && IsPartOfWord(next);
-    if (IsPartOfWord(c) || (c == '\'' && inside)) {
+    const bool minus = c == '-' && word.empty() && IsDigit(next) && (i == 0 || lower[i - 1] == ' ');
+    if (IsPartOfWord(c) || minus || (c == '\'' && inside)) {
       word += c;
     } else if ((c == '.' || c == ':' || c == ',') && inside && IsDigit(word.back()) && IsDigit(next)) {
       if (c != ',') word += c;
@@ -113,7 +114,8 @@ class Reader {
         [[fallthrough]];
       default:
         Push(word_class, {match.entry->group}, Written(at, match.length));
-        definite_ = definite_ && reading_.units.back().free;
+        // "the two dogs", but "the one left of dogs".
+        definite_ = definite_ && (word_class == WordClass::kNumber || word_class == WordClass::kQuantifier);
     }
   }
 
@@ -151,17 +153,16 @@ class Reader {
     const std::string& last = words_[at + match.length - 1];
     std::vector<std::string> groups =
         match.length == 1 ? lexicon_.ContentGroups(last) : std::vector<std::string>{match.entry->group};
-    const bool number = match.entry == nullptr && IsDigit(last.front());
+    const bool number = match.entry == nullptr && std::ranges::any_of(last, IsDigit);
     Push(number ? WordClass::kNumber : WordClass::kWord, std::move(groups), Written(at, match.length));
     reading_.units.back().plural = lexicon_.IsPlural(last);
   }
 
   void Push(WordClass word_class, std::vector<std::string> groups, std::string written) {
     Unit unit{word_class, std::move(groups), std::move(written), false, definite_, false};
-    unit.free = word_class == WordClass::kNumber || word_class == WordClass::kQuantifier ||
-                (word_class == WordClass::kWord && std::ranges::any_of(unit.groups, [&](const std::string& group) {
-                   return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
-                 }));
+    unit.free = word_class == WordClass::kWord && std::ranges::any_of(unit.groups, [&](const std::string& group) {
+                  return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
+                });
     reading_.units.push_back(std::move(unit));
   }
 

@@ -48,22 +48,19 @@ std::string Unpaired(Units units, Units others, WordClass word_class) {
   return words;
 }
 
-bool IsPart(const Unit& unit) { return unit.word_class == WordClass::kWord || unit.free; }
-
-// The first units up to one that stands between things: a relation, a comparison, a negation.
+// The first units up to one that keeps its place: a relation, a number, anything but a word of content.
 Units FirstPart(Units units) {
-  return units.first(static_cast<size_t>(std::ranges::find_if_not(units, IsPart) - units.begin()));
+  const auto keeps_place = [](const Unit& unit) { return unit.word_class != WordClass::kWord; };
+  return units.first(static_cast<size_t>(std::ranges::find_if(units, keeps_place) - units.begin()));
 }
 
 // Whether properties stand only before, or only after, one single thing. They may then change sides: "is there a red
 // cup", "is the cup red". Not so where order tells what belongs to what: "is the red cup big", "is the big cup red".
 bool OrderIsFree(Units part) {
   const auto thing = [](const Unit& unit) { return !unit.free; };
-  const auto property = [](const Unit& unit) { return unit.free && unit.word_class == WordClass::kWord; };
   const auto first = std::ranges::find_if(part, thing);
   if (first == part.end()) return true;
-  return std::none_of(first + 1, part.end(), thing) &&
-         (std::none_of(part.begin(), first, property) || std::none_of(first + 1, part.end(), property));
+  return std::none_of(first + 1, part.end(), thing) && (first == part.begin() || first + 1 == part.end());
 }
 
 bool SamePart(Units a, Units b) {
