@@ -11,6 +11,7 @@ constexpr std::string_view kChoice = "choice";
 constexpr std::string_view kWhat = "what";
 constexpr std::string_view kCommand = "command";
 constexpr std::string_view kObject = "object";
+constexpr std::string_view kHave = "have";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -138,12 +139,10 @@ class Reader {
     if (reading_.kind.empty()) {
       if (auxiliary && !at_start) return;
       reading_.kind = entry.group;
-      reading_.written = written;
     } else if (auxiliary) {
       return;
     } else if (at_start && (reading_.kind == kWhat || reading_.kind == kCommand)) {
       reading_.kind = entry.group;
-      reading_.written += " " + written;
     } else if (!FollowsWord() || (entry.group != kWhat && entry.group != "who")) {
       Push(WordClass::kWord, {entry.group}, written);  // "the man who" says no more than "the man"
     }
@@ -169,7 +168,9 @@ class Reader {
   void DecideKind() {
     const std::vector<Unit>& units = reading_.units;
     if (reading_.kind.empty()) {
-      const bool names_property = !units.empty() && lexicon_.IsProperty(units.front().groups.front());
+      // "The color of the cup?", but not "has the bus left?".
+      const std::string first = units.empty() ? "" : units.front().groups.front();
+      const bool names_property = first != kHave && lexicon_.IsProperty(first);
       reading_.kind = names_property ? kWhat : asks_ ? kYesNo : kCommand;
     }
     const bool chooses = std::ranges::any_of(units, [](const Unit& unit) { return unit.written == "or"; });

@@ -24,8 +24,7 @@ struct Unit {
 };
 
 struct QuestionReading {
-  std::string kind;     // of question: "what", "how many", "yes/no", "choice", "command", ...
-  std::string written;  // the words that made it that kind
+  std::string kind;  // of question: "what", "how many", "yes/no", "choice", "command", ...
   std::vector<Unit> units;
 };
 

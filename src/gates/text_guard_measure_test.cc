@@ -120,7 +120,7 @@ TEST(TextGuardMeasureTest, ManyHeldOutWordingsOfTheWorldAreKept) {
   }
   std::cout << "held-out wordings kept: " << kept << "\n";
   ASSERT_GT(kept.all, 100);
-  EXPECT_GE(kept.value(), 0.4);
+  EXPECT_GE(kept.value(), 0.6);
 }
 
 // The harm a wrong "same" does: another answer.
@@ -147,10 +147,13 @@ TEST(TextGuardMeasureTest, QuestionsAboutOnePictureWithDifferentAnswersAreRefuse
   ASSERT_GT(wrong.all, 200);
 }
 
+// pairs.tsv was looked at while the lexicon was made; heldout_pairs.tsv was not.
 TEST(TextGuardMeasureTest, QuestionsAboutPhotographsAreToldApart) {
-  const Judged judged = Judge("pairs.tsv");
-  EXPECT_GE(judged.different_recall.value(), 0.99);
-  EXPECT_GE(judged.same_recall.value(), 0.8);
+  for (const char* name : {"pairs.tsv", "heldout_pairs.tsv"}) {
+    const Judged judged = Judge(name);
+    EXPECT_GE(judged.different_recall.value(), 0.99) << name;
+    EXPECT_GE(judged.same_recall.value(), 0.8) << name;
+  }
 }
 
 }  // namespace
