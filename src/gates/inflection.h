@@ -1,8 +1,8 @@
 // Inflection: which word an English word may be a form of.
 //
-// Only the two endings that leave the sense of a question alone: -s (dogs, holds) and -ing (holding). A form in -ed is a
-// word of its own: "is the dog chased" is not "is the dog chasing". No dictionary is asked, so an answer may hold words
-// that do not exist ("riding" may be of "rid" or of "ride"); they do no harm, since nobody writes them.
+// Only the two endings that leave the sense of a question alone: -s (dogs, holds) and -ing (holding). A form in -ed is
+// a word of its own: "is the dog chased" is not "is the dog chasing". No dictionary is asked, so an answer may hold
+// words that do not exist ("riding" may be of "rid" or of "ride"); they do no harm, since nobody writes them.
 #ifndef AFTERIMAGE_GATES_INFLECTION_H_
 #define AFTERIMAGE_GATES_INFLECTION_H_
 

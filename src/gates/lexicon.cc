@@ -18,11 +18,16 @@ struct GroupSection {
 };
 
 constexpr GroupSection kGroupSections[] = {
-    {"questions", WordClass::kQuestion},     {"negations", WordClass::kNegation},
-    {"numbers", WordClass::kNumber},         {"relations", WordClass::kRelation},
-    {"comparisons", WordClass::kComparison}, {"quantifiers", WordClass::kQuantifier},
-    {"synonyms", WordClass::kWord},          {"definites", WordClass::kDefinite},
-    {"links", WordClass::kLink},             {"fillers", WordClass::kFiller},
+    {"questions", WordClass::kQuestion},
+    {"negations", WordClass::kNegation},
+    {"numbers", WordClass::kNumber},
+    {"relations", WordClass::kRelation},
+    {"comparisons", WordClass::kComparison},
+    {"quantifiers", WordClass::kQuantifier},
+    {"synonyms", WordClass::kWord},
+    {"definites", WordClass::kDefinite},
+    {"links", WordClass::kLink},
+    {"fillers", WordClass::kFiller},
 };
 
 Error Invalid(std::string reason) { return Error{Errc::kInvalidArgument, std::move(reason)}; }
@@ -122,19 +127,17 @@ Status Lexicon::AddGroup(std::string_view line, WordClass word_class) {
     if (!more.ok()) return more.error();
     phrases.insert(phrases.end(), more->begin(), more->end());
   }
-  std::string group = word_class == WordClass::kFiller ? "" : phrases.front();
-  for (const std::string& phrase : phrases) {
-    if (const auto known = entries_.find(phrase); known != entries_.end()) {
-      group = known->second.group;
-      break;
-    }
-  }
+  const auto known = entries_.find(phrases.front());
+  const std::string group = known != entries_.end()            ? known->second.group
+                            : word_class == WordClass::kFiller ? ""
+                                                               : phrases.front();
   for (const std::string& phrase : phrases) {
     const auto [place, added] = entries_.try_emplace(phrase, Entry{word_class, group});
     if (!added && (place->second.word_class != word_class || place->second.group != group)) {
       return Invalid(fmt::format("'{}' already has a meaning of its own.", phrase));
     }
-    longest_ = std::max(longest_, static_cast<size_t>(std::ranges::count(phrase, ' ')) + 1);
+    size_t& longest = longest_[phrase.substr(0, phrase.find(' '))];
+    longest = std::max(longest, static_cast<size_t>(std::ranges::count(phrase, ' ')) + 1);
   }
   return {};
 }
@@ -163,7 +166,9 @@ Status Lexicon::AddProperty(std::string_view line) {
 }
 
 Lexicon::Match Lexicon::Longest(std::span<const std::string> words, size_t at) const {
-  for (size_t length = std::min(longest_, words.size() - at); length > 0; --length) {
+  const auto longest = longest_.find(words[at]);
+  const size_t most = longest == longest_.end() ? 1 : longest->second;
+  for (size_t length = std::min(most, words.size() - at); length > 0; --length) {
     std::string before;
     for (size_t i = at; i + 1 < at + length; ++i) before += words[i] + ' ';
     const std::string& last = words[at + length - 1];

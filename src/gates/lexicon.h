@@ -23,8 +23,8 @@
 //   [fillers]      what says nothing anywhere
 //   [spelling]     [properties]: as above
 //
-// Entries are in lower case, without punctuation. A line that names an entry known already adds to its group; an entry
-// cannot belong to two groups or two sections. Sections may come in any order and more than once.
+// Entries are in lower case, without punctuation. A line whose first entry is known already adds to that entry's
+// group; an entry cannot belong to two groups or two sections. Sections may come in any order and more than once.
 //
 // Thread safety: const methods may be called from any thread.
 #ifndef AFTERIMAGE_GATES_LEXICON_H_
@@ -92,8 +92,8 @@ class Lexicon {
   std::vector<std::string> Bases(const std::string& word) const;
   std::string GroupOf(const std::string& word) const;
 
-  std::unordered_map<std::string, Entry> entries_;  // by phrase, words joined by a space
-  size_t longest_ = 1;                              // words in the longest phrase
+  std::unordered_map<std::string, Entry> entries_;   // by phrase, words joined by a space
+  std::unordered_map<std::string, size_t> longest_;  // words in the longest phrase, by its first
   std::unordered_map<std::string, std::vector<std::string>> spelling_;
   std::unordered_map<std::string, std::string> singulars_;  // by irregular plural
   std::unordered_set<std::string> apart_;

@@ -11,11 +11,14 @@ constexpr std::string_view kChoice = "choice";
 constexpr std::string_view kWhat = "what";
 constexpr std::string_view kCommand = "command";
 constexpr std::string_view kObject = "object";
+constexpr std::string_view kHave = "have";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Letters of any language, digits, signs such as % and $.
-bool IsPartOfWord(char c) { return std::string_view(" \t\r\n\v\f?!.,;:\"()[]{}<>-_/\\`'").find(c) == std::string_view::npos; }
+bool IsPartOfWord(char c) {
+  return std::string_view(" \t\r\n\v\f?!.,;:\"()[]{}<>-_/\\`'").find(c) == std::string_view::npos;
+}
 
 // "n't" is a word; "'s", "'re" and the like are not.
 void AddWithoutContraction(std::string word, std::vector<std::string>* words) {
@@ -52,7 +55,8 @@ std::vector<std::string> Words(std::string_view text) {
     const char c = i < lower.size() ? lower[i] : ' ';
     const char next = i + 1 < lower.size() ? lower[i + 1] : ' ';
     const bool inside = !word.empty() && IsPartOfWord(next);
-    if (IsPartOfWord(c) || (c == '\'' && inside)) {
+    const bool minus = c == '-' && word.empty() && IsDigit(next) && (i == 0 || lower[i - 1] == ' ');
+    if (IsPartOfWord(c) || minus || (c == '\'' && inside)) {
       word += c;
     } else if ((c == '.' || c == ':' || c == ',') && inside && IsDigit(word.back()) && IsDigit(next)) {
       if (c != ',') word += c;
@@ -111,7 +115,8 @@ class Reader {
         [[fallthrough]];
       default:
         Push(word_class, {match.entry->group}, Written(at, match.length));
-        definite_ = definite_ && reading_.units.back().free;
+        // "the two dogs", but "the one left of dogs".
+        definite_ = definite_ && (word_class == WordClass::kNumber || word_class == WordClass::kQuantifier);
     }
   }
 
@@ -120,8 +125,9 @@ class Reader {
     definite_ = true;
     if (words_[at] == "the" || FollowsWord()) return;
     const Lexicon::Match next = at + 1 < words_.size() ? lexicon_.Longest(words_, at + 1) : Lexicon::Match{};
-    const bool stands_alone = at + 1 == words_.size() || (next.entry != nullptr && next.entry->word_class != WordClass::kWord &&
-                                                          next.entry->word_class != WordClass::kNumber);
+    const bool stands_alone =
+        at + 1 == words_.size() || (next.entry != nullptr && next.entry->word_class != WordClass::kWord &&
+                                    next.entry->word_class != WordClass::kNumber);
     if (stands_alone) Push(WordClass::kWord, {words_[at]}, words_[at]);
   }
 
@@ -133,12 +139,10 @@ class Reader {
     if (reading_.kind.empty()) {
       if (auxiliary && !at_start) return;
       reading_.kind = entry.group;
-      reading_.written = written;
     } else if (auxiliary) {
       return;
     } else if (at_start && (reading_.kind == kWhat || reading_.kind == kCommand)) {
       reading_.kind = entry.group;
-      reading_.written += " " + written;
     } else if (!FollowsWord() || (entry.group != kWhat && entry.group != "who")) {
       Push(WordClass::kWord, {entry.group}, written);  // "the man who" says no more than "the man"
     }
@@ -148,24 +152,25 @@ class Reader {
     const std::string& last = words_[at + match.length - 1];
     std::vector<std::string> groups =
         match.length == 1 ? lexicon_.ContentGroups(last) : std::vector<std::string>{match.entry->group};
-    const bool number = match.entry == nullptr && IsDigit(last.front());
+    const bool number = match.entry == nullptr && std::ranges::any_of(last, IsDigit);
     Push(number ? WordClass::kNumber : WordClass::kWord, std::move(groups), Written(at, match.length));
     reading_.units.back().plural = lexicon_.IsPlural(last);
   }
 
   void Push(WordClass word_class, std::vector<std::string> groups, std::string written) {
     Unit unit{word_class, std::move(groups), std::move(written), false, definite_, false};
-    unit.free = word_class == WordClass::kNumber || word_class == WordClass::kQuantifier ||
-                (word_class == WordClass::kWord && std::ranges::any_of(unit.groups, [&](const std::string& group) {
-                   return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
-                 }));
+    unit.free = word_class == WordClass::kWord && std::ranges::any_of(unit.groups, [&](const std::string& group) {
+                  return lexicon_.IsProperty(group) || !lexicon_.PropertyOf(group).empty();
+                });
     reading_.units.push_back(std::move(unit));
   }
 
   void DecideKind() {
     const std::vector<Unit>& units = reading_.units;
     if (reading_.kind.empty()) {
-      const bool names_property = !units.empty() && lexicon_.IsProperty(units.front().groups.front());
+      // "The color of the cup?", but not "has the bus left?".
+      const std::string first = units.empty() ? "" : units.front().groups.front();
+      const bool names_property = first != kHave && lexicon_.IsProperty(first);
       reading_.kind = names_property ? kWhat : asks_ ? kYesNo : kCommand;
     }
     const bool chooses = std::ranges::any_of(units, [](const Unit& unit) { return unit.written == "or"; });
@@ -196,12 +201,16 @@ class Reader {
     }
   }
 
-  // "Which object is red" and "what is the red object" are "what is red". Further on it has a part to play: "what holds the
-  // object" is not "what does the object hold".
+  // "Which object is red" and "what is the red object" are "what is red". Further on it has a part to play: "what holds
+  // the object" is not "what does the object hold".
   void DropObject() {
     std::vector<Unit>& units = reading_.units;
-    const auto first = std::ranges::find_if_not(units, &Unit::free);
-    if (reading_.kind == kWhat && first != units.end() && first->groups.front() == kObject) units.erase(first);
+    if (reading_.kind != kWhat) return;
+    auto first = std::ranges::find_if_not(units, &Unit::free);
+    while (first != units.end() && first->groups.front() == kObject) {
+      units.erase(first);
+      first = std::ranges::find_if_not(units, &Unit::free);
+    }
   }
 
   // Whether another unit, on the same side of all relations, says which property is meant.
@@ -224,9 +233,7 @@ class Reader {
   // Whether the last unit is one such as "red".
   bool SaysOfThing() const { return FollowsWord() && reading_.units.back().free; }
 
-  bool FollowsWord() const {
-    return !reading_.units.empty() && reading_.units.back().word_class == WordClass::kWord;
-  }
+  bool FollowsWord() const { return !reading_.units.empty() && reading_.units.back().word_class == WordClass::kWord; }
 
   std::string Written(size_t at, size_t length) const {
     std::string written = words_[at];

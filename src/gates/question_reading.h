@@ -20,12 +20,11 @@ struct Unit {
   std::string written;              // as it stands in the text, in lower case
   bool plural = false;
   bool definite = false;  // after "the", "this", ...
-  bool free = false;      // may stand before or after what it says something of: a property, a number, a quantifier
+  bool free = false;      // a property: it may stand before or after what it says something of
 };
 
 struct QuestionReading {
-  std::string kind;     // of question: "what", "how many", "yes/no", "choice", "command", ...
-  std::string written;  // the words that made it that kind
+  std::string kind;  // of question: "what", "how many", "yes/no", "choice", "command", ...
   std::vector<Unit> units;
 };
 

@@ -9,8 +9,8 @@
 #include <span>
 
 #include "core/posix_file.h"
-#include "lexicon_text.h"
 #include "gates/question_reading.h"
+#include "lexicon_text.h"
 
 namespace afterimage {
 namespace {
@@ -48,17 +48,24 @@ std::string Unpaired(Units units, Units others, WordClass word_class) {
   return words;
 }
 
-bool IsPart(const Unit& unit) { return unit.word_class == WordClass::kWord || unit.free; }
-
-// The first units up to one that stands between things: a relation, a comparison, a negation.
+// The first units up to one that keeps its place: a relation, a number, anything but a word of content.
 Units FirstPart(Units units) {
-  return units.first(static_cast<size_t>(std::ranges::find_if_not(units, IsPart) - units.begin()));
+  const auto keeps_place = [](const Unit& unit) { return unit.word_class != WordClass::kWord; };
+  return units.first(static_cast<size_t>(std::ranges::find_if(units, keeps_place) - units.begin()));
+}
+
+// Whether properties stand only before, or only after, one single thing. They may then change sides: "is there a red
+// cup", "is the cup red". Not so where order tells what belongs to what: "is the red cup big", "is the big cup red".
+bool OrderIsFree(Units part) {
+  const auto thing = [](const Unit& unit) { return !unit.free; };
+  const auto first = std::ranges::find_if(part, thing);
+  if (first == part.end()) return true;
+  return std::none_of(first + 1, part.end(), thing) && (first == part.begin() || first + 1 == part.end());
 }
 
 bool SamePart(Units a, Units b) {
   if (a.size() != b.size()) return false;
-  // Around one thing, what is said of it may stand anywhere; around two, the order tells of which it is said.
-  if (std::ranges::count_if(a, [](const Unit& unit) { return !unit.free; }) > 1) return std::ranges::equal(a, b, Same);
+  if (!OrderIsFree(a) || !OrderIsFree(b)) return std::ranges::equal(a, b, Same);
   return std::ranges::all_of(a, [&](const Unit& unit) {
     return std::ranges::count_if(a, [&](const Unit& other) { return Same(unit, other); }) ==
            std::ranges::count_if(b, [&](const Unit& other) { return Same(unit, other); });
@@ -79,8 +86,8 @@ bool SameRoles(Units a, Units b) {
   }
 }
 
-// "small or large" as "large or small": what follows the last "and" or "or" in the place of as much before it. Empty where
-// there is not as much.
+// "small or large" as "large or small": what follows the last "and" or "or" in the place of as much before it. Empty
+// where there is not as much.
 std::vector<Unit> Swapped(Units units) {
   const auto joins = [](const Unit& unit) { return unit.written == "and" || unit.written == "or"; };
   const auto last = std::find_if(units.rbegin(), units.rend(), joins);
@@ -149,7 +156,8 @@ std::string TextGuard::Refuse(std::string_view asked, std::string_view donor) co
     const std::string of_a = Unpaired(a.units, b.units, rule.word_class);
     const std::string of_b = Unpaired(b.units, a.units, rule.word_class);
     if (of_a.empty() && of_b.empty()) continue;
-    return fmt::format("{}: {} against {}", rule.name, of_a.empty() ? "nothing" : of_a, of_b.empty() ? "nothing" : of_b);
+    return fmt::format("{}: {} against {}", rule.name, of_a.empty() ? "nothing" : of_a,
+                       of_b.empty() ? "nothing" : of_b);
   }
   if (!SameRoles(a.units, b.units) && !SameRoles(Swapped(a.units), b.units)) {
     return fmt::format("order: '{}' against '{}'", Joined(a.units), Joined(b.units));

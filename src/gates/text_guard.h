@@ -12,11 +12,11 @@
 // Of no account: case, punctuation, contractions, British or American spelling, politeness, framing ("in the picture",
 // "do you see"), articles, auxiliary verbs, a property on either side of its noun ("a red cup", "is the cup red").
 //
-// Plurals: "Is there a dog?" and "Are there dogs?" are taken for the same, since one dog makes both true. Things that are
-// known already must agree in number ("the dog", "the dogs"), and known ones are not just any ("the cups are red",
+// Plurals: "Is there a dog?" and "Are there dogs?" are taken for the same, since one dog makes both true. Things that
+// are known already must agree in number ("the dog", "the dogs"), and known ones are not just any ("the cups are red",
 // "there are red cups"). Where things are counted, plurals are of no account.
 //
-// What it costs: a few microseconds a pair.
+// What it costs: tens of microseconds a pair.
 //
 // Thread safety: Refuse may be called from any thread.
 #ifndef AFTERIMAGE_GATES_TEXT_GUARD_H_
@@ -24,6 +24,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "afterimage/result.h"
 #include "gates/lexicon.h"
