@@ -164,7 +164,10 @@ class RunTest(unittest.TestCase):
         self.assertGreater(summary["hits"]["text:exact"], 0)
         self.assertGreater(summary["hits"]["prefix:image"], 0)
         self.assertEqual(summary["agreement"], 1.0)
-        self.assertEqual(summary["false_hits"], {"count": 0, "per_request": 0.0, "per_hit": 0.0})
+        false_hits = summary["false_hits"]
+        self.assertEqual((false_hits["count"], false_hits["per_request"], false_hits["per_hit"]), (0, 0.0, 0.0))
+        self.assertEqual(false_hits["per_request_interval"][0], 0.0)
+        self.assertGreater(false_hits["per_request_interval"][1], 0.2)  # none of 12 is not none ever
         self.assertEqual(summary["baseline"]["accuracy"], summary["accuracy"])
         self.assertEqual(summary["speedup"]["samples"], 12)
         self.assertGreater(summary["baseline"]["ttft_ms"]["p50"], 0)
@@ -198,6 +201,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(sample["class"], "approximate")
         self.assertIn(sample["donor"]["id"], ("a", "b"))
         self.assertEqual(summary["wrong_donors"]["count"], 1 if sample["donor"]["id"] == "a" else 0)
+        self.assertEqual(sample["label"], sample["donor"]["id"] == "b")
 
     def test_a_prompt_template_is_what_the_model_reads(self):
         _, plain = self.one("plain", "What is it?", "--cache-mode", "off")

@@ -18,6 +18,8 @@
 #include "cli/progress.h"
 #include "data/image_finder.h"
 #include "data/open_dataset.h"
+#include "data/pairs.h"
+#include "eval/labels.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
@@ -129,6 +131,22 @@ class Log : public RunObserver {
   size_t done_ = 0;
 };
 
+// Those of the whole data set where it has pairs, since a pair may name samples that are not run; else none yet: a
+// sample's own list is added as it is run.
+Result<Labels> OpenLabels(const DatasetChoice& choice) {
+  const Result<std::string> pairs_file = FindPairs(choice, FindShipped);
+  if (!pairs_file.ok()) return pairs_file.error();
+  if (pairs_file->empty()) return Labels();
+  Result<PairsFile> pairs = PairsFile::Open(*pairs_file);
+  if (!pairs.ok()) return pairs.error();
+  DatasetChoice whole = choice;
+  whole.max_samples = -1;
+  whole.shuffle_seed = -1;
+  const Result<std::unique_ptr<Dataset>> dataset = OpenDataset(whole, ImageFinder::RootsFromEnvironment(), FindShipped);
+  if (!dataset.ok()) return dataset.error();
+  return ReadLabels(**dataset, *pairs);
+}
+
 void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
   if (json) {
     fmt::print("{}\n", Dump(SummaryJson(summary, info), 2));
@@ -148,6 +166,8 @@ int RunRun(const RunFlags& flags) {
   Result<std::unique_ptr<Dataset>> dataset =
       OpenDataset(flags.dataset, ImageFinder::RootsFromEnvironment(), FindShipped);
   if (!dataset.ok()) return Fail(dataset.error());
+  Result<Labels> labels = OpenLabels(flags.dataset);
+  if (!labels.ok()) return Fail(labels.error());
   File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
   if (!flags.samples_file.empty() && samples_file == nullptr) return Fail(WriteError(flags.samples_file));
 
@@ -167,7 +187,8 @@ int RunRun(const RunFlags& flags) {
   }
 
   Log log(flags.json ? stderr : stdout, samples_file.get(), (*dataset)->size_hint());
-  const Result<RunSummary> summary = Run(**dataset, (*engine)->info(), **cache, baseline.get(), flags.run, log);
+  const Result<RunSummary> summary =
+      Run(**dataset, (*engine)->info(), **cache, baseline.get(), *labels, flags.run, log);
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,
