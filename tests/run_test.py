@@ -164,7 +164,10 @@ class RunTest(unittest.TestCase):
         self.assertGreater(summary["hits"]["text:exact"], 0)
         self.assertGreater(summary["hits"]["prefix:image"], 0)
         self.assertEqual(summary["agreement"], 1.0)
-        self.assertEqual(summary["false_hits"], {"count": 0, "per_request": 0.0, "per_hit": 0.0})
+        false_hits = summary["false_hits"]
+        self.assertEqual((false_hits["count"], false_hits["per_request"], false_hits["per_hit"]), (0, 0.0, 0.0))
+        self.assertEqual(false_hits["per_request_interval"][0], 0.0)
+        self.assertGreater(false_hits["per_request_interval"][1], 0.2)  # none of 12 is not none ever
         self.assertEqual(summary["baseline"]["accuracy"], summary["accuracy"])
         self.assertEqual(summary["speedup"]["samples"], 12)
         self.assertGreater(summary["baseline"]["ttft_ms"]["p50"], 0)
@@ -198,6 +201,31 @@ class RunTest(unittest.TestCase):
         self.assertEqual(sample["class"], "approximate")
         self.assertIn(sample["donor"]["id"], ("a", "b"))
         self.assertEqual(summary["wrong_donors"]["count"], 1 if sample["donor"]["id"] == "a" else 0)
+        self.assertEqual(sample["label"], sample["donor"]["id"] == "b")
+
+    def test_pairs_beside_the_questions_are_labels(self):
+        folder = path("labelled")
+        os.makedirs(os.path.join(folder, "questions"))
+        write_jsonl(os.path.join(folder, "sofas.jsonl"), [
+            {"id": name, "question": f"Is the sofa {name}?", "image": path("picture-0.png"), "groups": {"local": "sofa"}}
+            for name in ("red", "crimson", "green", "blue")])
+        pairs = os.path.join(folder, "questions", "val_sofas_pairs.jsonl")
+        write_jsonl(pairs, [{"a": "red", "b": "crimson", "kind": "synonym", "must_agree": True},
+                            {"a": "red", "b": "green", "kind": "color", "must_agree": False}])
+        flags = ["--data-dir", folder, "--dataset-config", "sofas", "--shuffle-seed", "-1", "--chunk-source", "group"]
+        summary, samples = self.run_json("gqa", *flags)
+        self.assertNotIn("label", samples["red"])
+        self.assertIs(samples["crimson"]["label"], True)
+        self.assertIs(samples["green"]["label"], False)
+        self.assertIsNone(samples["blue"]["label"])
+        self.assertEqual(summary["wrong_donors"]["count"], 1)
+        self.assertEqual(summary["wrong_donors"]["substitutions"], 2)
+        self.assertEqual((summary["precision"], summary["recall"]), (0.5, 1.0))
+
+        write_jsonl(pairs, [{"a": "red", "b": "crimson", "must_agree": must_agree} for must_agree in (True, False)])
+        done = run("run", *self.vision, "--dataset", "gqa", *flags, "--cache-dir", self.cache)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("val_sofas_pairs.jsonl:2: ", done.stderr)
 
     def test_a_prompt_template_is_what_the_model_reads(self):
         _, plain = self.one("plain", "What is it?", "--cache-mode", "off")

@@ -91,7 +91,7 @@ struct CacheOptions {
   // Rules for substitutions; each can be switched alone.
   ImageGate image_gate = ImageGate::kNear;
   double near_score = -1;      // least score of a near picture; under its layer's threshold it has no effect
-  double near_local = 2.2;     // largest difference of one place of a near picture (docs/gates.md)
+  double near_local = 0.4;     // largest difference of one place of a near picture (docs/gates.md)
   bool text_guard = true;      // questions that differ in a word that matters are not the same (docs/gates.md)
   std::string guard_lexicon;   // a file that extends the guard's words; empty: none
   bool license_whole = false;  // a match puts in the donor's whole request, not only what was matched

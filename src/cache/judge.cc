@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "layers/normalized_text.h"
+#include "core/normalized_text.h"
 
 namespace afterimage {
 

@@ -52,7 +52,7 @@ class JudgeTest : public testing::Test {
   CacheOptions options_;
   const Query query_;
   const Result<TextGuard> guard_ = TextGuard::Open("");
-  std::optional<double> difference_ = 1.0;
+  std::optional<double> difference_ = 0.2;
 };
 
 constexpr const char* kSame = "is the cup RED?";
@@ -92,12 +92,12 @@ TEST_F(JudgeTest, AnotherPictureMustBeNear) {
   const Candidate donor = Donor(kFlip, 2);
   EXPECT_EQ(Refused(donor, Modality::kImage), "");
   EXPECT_EQ(Judged(donor, Modality::kImage).passed.back(),
-            "image gate: no place differs by more than 1.0, at most 2.2");
-  difference_ = 2.3;
-  EXPECT_EQ(Refused(donor, Modality::kImage), "image gate: one place differs by 2.3, more than 2.2");
+            "image gate: no place differs by more than 0.2, at most 0.4");
+  difference_ = 0.5;
+  EXPECT_EQ(Refused(donor, Modality::kImage), "image gate: one place differs by 0.5, more than 0.4");
   difference_.reset();
   EXPECT_EQ(Refused(donor, Modality::kImage), "image gate: nothing is kept to compare the pictures with");
-  difference_ = 1.0;
+  difference_ = 0.2;
   options_.near_score = 0.95;
   EXPECT_EQ(Refused(donor, Modality::kImage), "image gate: a score of 0.900 is under 0.950");
   options_.image_gate = ImageGate::kExact;

@@ -60,7 +60,7 @@ Status ParseImageGate(const std::string& text, CacheOptions& options) {
     }
   }
   if (!good)
-    return Wrong(fmt::format("'{}' is no image gate: give exact, near, near:0.98, near:0.98,2.2 or off", text));
+    return Wrong(fmt::format("'{}' is no image gate: give exact, near, near:0.98, near:0.98,0.4 or off", text));
   options.image_gate = parsed.image_gate;
   options.near_score = parsed.near_score;
   options.near_local = parsed.near_local;

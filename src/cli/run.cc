@@ -18,6 +18,8 @@
 #include "cli/progress.h"
 #include "data/image_finder.h"
 #include "data/open_dataset.h"
+#include "data/pairs.h"
+#include "eval/labels.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
@@ -34,6 +36,7 @@ struct RunFlags {
   RunOptions run;
   DatasetChoice dataset;
   bool baseline = false;
+  bool oracle = false;
   std::string samples_file;
   bool json = false;
 };
@@ -79,6 +82,8 @@ OptionTable RunOptionTable(RunFlags& flags) {
             fmt::format("What the model is asked: a text with {{question}}, {{image_id}} and the like, or one of {}",
                         kTemplateNames));
   table.AddFlag("--baseline", flags.baseline, "Also run every sample without the cache, and compare");
+  table.AddFlag("--oracle", flags.oracle,
+                "The labels decide which substitutions are made: what a perfect judge would save");
   table.Add("--samples-file", flags.samples_file, "Write one JSON line a sample to this file");
   table.AddFlag("--metrics", flags.run.metrics,
                 "Also GQA's own report: accuracy by kind of question, consistency, distribution");
@@ -129,6 +134,22 @@ class Log : public RunObserver {
   size_t done_ = 0;
 };
 
+// Those of the whole data set where it has pairs, since a pair may name samples that are not run; else none yet: a
+// sample's own list is added as it is run.
+Result<Labels> OpenLabels(const DatasetChoice& choice) {
+  const Result<std::string> pairs_file = FindPairs(choice, FindShipped);
+  if (!pairs_file.ok()) return pairs_file.error();
+  if (pairs_file->empty()) return Labels();
+  Result<PairsFile> pairs = PairsFile::Open(*pairs_file);
+  if (!pairs.ok()) return pairs.error();
+  DatasetChoice whole = choice;
+  whole.max_samples = -1;
+  whole.shuffle_seed = -1;
+  const Result<std::unique_ptr<Dataset>> dataset = OpenDataset(whole, ImageFinder::RootsFromEnvironment(), FindShipped);
+  if (!dataset.ok()) return dataset.error();
+  return ReadLabels(**dataset, *pairs);
+}
+
 void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
   if (json) {
     fmt::print("{}\n", Dump(SummaryJson(summary, info), 2));
@@ -143,11 +164,19 @@ void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
 }
 
 int RunRun(const RunFlags& flags) {
-  const Result<CacheOptions> cache_options = flags.cache.Resolve();
+  Result<CacheOptions> cache_options = flags.cache.Resolve();
   if (!cache_options.ok()) return Fail(cache_options.error());
   Result<std::unique_ptr<Dataset>> dataset =
       OpenDataset(flags.dataset, ImageFinder::RootsFromEnvironment(), FindShipped);
   if (!dataset.ok()) return Fail(dataset.error());
+  Result<Labels> labels = OpenLabels(flags.dataset);
+  if (!labels.ok()) return Fail(labels.error());
+  if (flags.oracle) {
+    cache_options->oracle = [&labels](const Query& asked, const Donor& donor, bool question, bool picture) {
+      const std::string path = asked.image_paths.empty() ? "" : asked.image_paths.front();
+      return labels->Same({asked.id, asked.question, path}, donor, question, picture);
+    };
+  }
   File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
   if (!flags.samples_file.empty() && samples_file == nullptr) return Fail(WriteError(flags.samples_file));
 
@@ -167,7 +196,8 @@ int RunRun(const RunFlags& flags) {
   }
 
   Log log(flags.json ? stderr : stdout, samples_file.get(), (*dataset)->size_hint());
-  const Result<RunSummary> summary = Run(**dataset, (*engine)->info(), **cache, baseline.get(), flags.run, log);
+  const Result<RunSummary> summary =
+      Run(**dataset, (*engine)->info(), **cache, baseline.get(), *labels, flags.run, log);
   log.Finish();
   if (!summary.ok()) return Fail(summary.error());
   PrintSummary(*summary,

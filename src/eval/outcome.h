@@ -7,6 +7,7 @@
 
 #include "afterimage/cache.h"
 #include "data/dataset.h"
+#include "eval/verdict.h"
 
 namespace afterimage {
 
@@ -29,6 +30,7 @@ struct SampleOutcome {
   Report report;
   std::optional<double> correct;  // its score, 0 to 1 (score.h); nullopt: there is no reference
   std::optional<Baseline> baseline;
+  Verdict verdict;  // of the labels
 
   bool agrees() const { return baseline.has_value() && baseline->answer.tokens == answer.tokens; }
 };

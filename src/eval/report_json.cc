@@ -185,6 +185,7 @@ std::string SampleLine(const SampleOutcome& outcome) {
     json["donor"] = report.donor.has_value() ? DonorJson(*report.donor) : Json();
     json["score"] = report.donor.has_value() ? Json(report.score) : Json();
     json["substitution"] = OrNull(report.substitution);
+    if (!report.substitution.empty()) json["label"] = OrNull(outcome.verdict.same);
     json["candidates"] = CandidatesJson(report);
     json["gates"] = GatesJson(report);
     json["plan"] = PlansJson(report);

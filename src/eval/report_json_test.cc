@@ -170,6 +170,17 @@ TEST(SampleLine, LabelsAreThereWhereTheSampleHasThem) {
   EXPECT_EQ(json["is_correct"], true);
 }
 
+TEST(SampleLine, ASubstitutionHasWhatTheLabelsSayOfIt) {
+  SampleOutcome outcome = Outcome();
+  EXPECT_FALSE(Json::parse(SampleLine(outcome)).contains("label"));
+  outcome.report.substitution = "picture";
+  EXPECT_TRUE(Json::parse(SampleLine(outcome)).at("label").is_null());
+  outcome.verdict.same = false;
+  EXPECT_EQ(Json::parse(SampleLine(outcome))["label"], false);
+  outcome.verdict.same = true;
+  EXPECT_EQ(Json::parse(SampleLine(outcome))["label"], true);
+}
+
 TEST(SampleLine, AnErrorIsALineToo) {
   SampleOutcome outcome;
   outcome.sample.id = "9";

@@ -12,8 +12,9 @@ namespace {
 
 class Runner {
  public:
-  Runner(const EngineInfo& engine, Cache& cache, Cache* baseline, const RunOptions& options, RunObserver& observer)
-      : engine_(engine), cache_(cache), baseline_(baseline), options_(options), observer_(observer) {}
+  Runner(const EngineInfo& engine, Cache& cache, Cache* baseline, Labels& labels, const RunOptions& options,
+         RunObserver& observer)
+      : engine_(engine), cache_(cache), baseline_(baseline), labels_(labels), options_(options), observer_(observer) {}
 
   SampleOutcome Serve(Sample sample) {
     SampleOutcome outcome;
@@ -64,6 +65,7 @@ class Runner {
     outcome.chunk_text = ChunkText(outcome.sample, options_.chunk_source);
     const Result<Query> query = MakeQuery(outcome);
     if (!query.ok()) return query.error();
+    labels_.Add(outcome.sample);
     const bool baseline_first = std::exchange(baseline_first_, !baseline_first_);
     if (baseline_first) {
       if (Status status = ServeBaseline(*query, outcome); !status.ok()) return status;
@@ -72,6 +74,7 @@ class Runner {
     if (!served.ok()) return served.error();
     outcome.answer = std::move(served->answer);
     outcome.report = std::move(served->report);
+    outcome.verdict = JudgeReport(labels_, LabelQueryOf(*query), outcome.report);
     outcome.correct = ScoreOf(outcome.answer.text, outcome.sample);
     return baseline_first ? Status() : ServeBaseline(*query, outcome);
   }
@@ -89,6 +92,7 @@ class Runner {
   const EngineInfo& engine_;
   Cache& cache_;
   Cache* const baseline_;
+  Labels& labels_;
   const RunOptions& options_;
   RunObserver& observer_;
   bool warned_of_pictures_ = false;
@@ -98,9 +102,9 @@ class Runner {
 
 }  // namespace
 
-Result<RunSummary> Run(Dataset& dataset, const EngineInfo& engine, Cache& cache, Cache* baseline,
+Result<RunSummary> Run(Dataset& dataset, const EngineInfo& engine, Cache& cache, Cache* baseline, Labels& labels,
                        const RunOptions& options, RunObserver& observer) {
-  Runner runner(engine, cache, baseline, options, observer);
+  Runner runner(engine, cache, baseline, labels, options, observer);
   RunSummary summary;
   if (options.metrics) summary.metrics.emplace();
   for (;;) {

@@ -6,6 +6,7 @@
 
 #include "afterimage/cache.h"
 #include "data/dataset.h"
+#include "eval/labels.h"
 #include "eval/outcome.h"
 #include "eval/prompt_text.h"
 #include "eval/run_summary.h"
@@ -34,8 +35,11 @@ class RunObserver {
 // With `baseline`, a cache of mode kOff on the same engine, every sample is also served without reuse. Which of the two
 // goes first alternates from sample to sample, so that neither always finds the machine as the other left it.
 //
+// `labels` judge what is substituted. Every sample is added to them before it is served: where a data set has no pairs
+// they may begin empty, and are those of the samples run.
+//
 // Errors: those that end the data set.
-Result<RunSummary> Run(Dataset& dataset, const EngineInfo& engine, Cache& cache, Cache* baseline,
+Result<RunSummary> Run(Dataset& dataset, const EngineInfo& engine, Cache& cache, Cache* baseline, Labels& labels,
                        const RunOptions& options, RunObserver& observer);
 
 }  // namespace afterimage

@@ -125,16 +125,17 @@ void RunSummary::AddBaseline(const SampleOutcome& outcome) {
 }
 
 void RunSummary::AddLabels(const SampleOutcome& outcome) {
-  const std::vector<std::string>& equivalent = outcome.sample.equivalent;
-  if (equivalent.empty()) return;
-  has_labels = true;
-  // A normalised question is the same question, whatever the labels know of it.
-  if (outcome.report.reuse_class != ReuseClass::kApproximate || !outcome.report.donor.has_value()) return;
-  ++labelled_substitutions;
-  const std::string& donor = outcome.report.donor->id;
-  const bool same =
-      donor == outcome.sample.id || std::find(equivalent.begin(), equivalent.end(), donor) != equivalent.end();
-  wrong_donors += same ? 0 : 1;
+  const Verdict& verdict = outcome.verdict;
+  has_labels = has_labels || verdict.labelled;
+  missed_substitutions += verdict.missed ? 1 : 0;
+  if (!verdict.same.has_value()) return;
+  if (outcome.report.reuse_class != ReuseClass::kNormalized) ++labelled_substitutions;
+  if (*verdict.same) {
+    ++right_substitutions;
+  } else {
+    ++wrong_donors;
+    wrong_donor_hits += outcome.report.hit() ? 1 : 0;
+  }
 }
 
 }  // namespace afterimage

@@ -75,9 +75,14 @@ class RunSummary {
   uint64_t bytes_loaded = 0;
   size_t other_numerics = 0;           // hits on state of another build, backend or thread count
   std::vector<double> planner_errors;  // |predicted - actual| / actual
-  size_t labelled_substitutions = 0;   // whose sample says which questions are equivalent to it
-  size_t wrong_donors = 0;             // of them: donors that are not
-  bool has_labels = false;             // some sample says so
+
+  // By the labels of the data set (verdict.h).
+  bool has_labels = false;            // for some sample
+  size_t labelled_substitutions = 0;  // that the labels judge; those of class `normalized` need none
+  size_t wrong_donors = 0;            // of them: not the same
+  size_t wrong_donor_hits = 0;        // of these: stored KV state was injected, not encoder output alone
+  size_t right_substitutions = 0;     // the same, those of class `normalized` among them
+  size_t missed_substitutions = 0;    // nothing was substituted, though a candidate was the same
 
   size_t expected_hits = 0;           // samples that say which layer should find them
   size_t expected_hits_met = 0;       // of them: found by it

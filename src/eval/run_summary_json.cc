@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/run_summary.h"
+#include "eval/wilson.h"
 
 namespace afterimage {
 namespace {
@@ -10,6 +11,13 @@ using Json = nlohmann::ordered_json;
 // Null where there is nothing to divide by: no share was measured.
 Json Share(double part, size_t whole) { return whole == 0 ? Json() : Json(part / static_cast<double>(whole)); }
 Json Share(size_t part, size_t whole) { return Share(static_cast<double>(part), whole); }
+
+// 95 % (wilson.h).
+Json IntervalJson(size_t part, size_t whole) {
+  if (whole == 0) return {};
+  const Interval interval = WilsonInterval(part, whole);
+  return Json::array({interval.low, interval.high});
+}
 
 Json SpreadJson(const std::vector<double>& values) {
   if (values.empty()) return {{"p50", nullptr}, {"p95", nullptr}, {"mean", nullptr}};
@@ -62,6 +70,15 @@ Json SpeedupJson(const RunSummary& summary) {
     if (!ratios.ttft.empty()) json["by_class"][ClassName(i)] = RatiosJson(ratios);
   }
   return json;
+}
+
+// What went wrong `count` times, in `hits` of them on a hit. Rare things: without its interval a share says little.
+Json WrongJson(const RunSummary& summary, size_t count, size_t hits) {
+  return {{"count", count},
+          {"per_request", Share(count, summary.samples)},
+          {"per_request_interval", IntervalJson(count, summary.samples)},
+          {"per_hit", Share(hits, summary.kv_hits)},
+          {"per_hit_interval", IntervalJson(hits, summary.kv_hits)}};
 }
 
 const char* ModeName(CacheMode mode) {
@@ -122,9 +139,11 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
   json["other_numerics"] = summary.other_numerics;
   json["cache"] = CacheJson(info);
   if (summary.has_labels) {
-    json["wrong_donors"] = {{"count", summary.wrong_donors},
-                            {"substitutions", summary.labelled_substitutions},
-                            {"per_request", Share(summary.wrong_donors, summary.samples)}};
+    const size_t right = summary.right_substitutions;
+    json["wrong_donors"] = WrongJson(summary, summary.wrong_donors, summary.wrong_donor_hits);
+    json["wrong_donors"]["substitutions"] = summary.labelled_substitutions;
+    json["precision"] = Share(right, right + summary.wrong_donors);
+    json["recall"] = Share(right, right + summary.missed_substitutions);
   }
   if (summary.expected_hits > 0) {
     json["expected_hits"] = {{"total", summary.expected_hits}, {"met", summary.expected_hits_met}};
@@ -135,9 +154,7 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                       {"ttft_ms", SpreadJson(summary.baseline_times.ttft_ms)},
                       {"latency_ms", SpreadJson(summary.baseline_times.latency_ms)}};
   json["agreement"] = Share(summary.identical, summary.compared);
-  json["false_hits"] = {{"count", summary.false_hits},
-                        {"per_request", Share(summary.false_hits, summary.samples)},
-                        {"per_hit", Share(summary.false_hits, summary.kv_hits)}};
+  json["false_hits"] = WrongJson(summary, summary.false_hits, summary.false_hits);
   json["speedup"] = SpeedupJson(summary);
   return json;
 }

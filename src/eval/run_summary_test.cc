@@ -161,8 +161,12 @@ TEST(RunSummary, TheBaselineIsComparedSampleBySample) {
   EXPECT_EQ(json["baseline"]["ttft_ms"]["p50"], 20);
   EXPECT_EQ(json["baseline"]["latency_ms"]["p50"], 30);
   EXPECT_EQ(json["agreement"], 0.5);
-  EXPECT_EQ(json["false_hits"].dump(), R"({"count":1,"per_request":0.25,"per_hit":0.5})");
-  EXPECT_DOUBLE_EQ(json["speedup"]["ttft_p50"], 3.5);  // of 1, 10, 5, 2
+  EXPECT_EQ(json["false_hits"]["count"], 1);
+  EXPECT_EQ(json["false_hits"]["per_request"], 0.25);
+  EXPECT_EQ(json["false_hits"]["per_hit"], 0.5);
+  EXPECT_NEAR(json["false_hits"]["per_request_interval"][1], 0.6994, 5e-5);  // of 1 of 4
+  EXPECT_NEAR(json["false_hits"]["per_hit_interval"][0], 0.0945, 5e-5);      // of 1 of 2
+  EXPECT_DOUBLE_EQ(json["speedup"]["ttft_p50"], 3.5);                        // of 1, 10, 5, 2
   EXPECT_DOUBLE_EQ(json["speedup"]["ttft_mean"], 80.0 / 36);
   EXPECT_DOUBLE_EQ(json["speedup"]["by_class"]["exact"]["ttft_p50"], 10);
   EXPECT_DOUBLE_EQ(json["speedup"]["by_class"]["exact"]["latency_p50"], 2.5);
@@ -182,17 +186,46 @@ TEST(RunSummary, ThePlannersErrorIsRelativeToWhatHappened) {
   EXPECT_TRUE(Summarized({Cold(1)})["planner"]["median_relative_error"].is_null());
 }
 
+SampleOutcome Judged(ReuseClass reuse_class, int tokens_reused, std::optional<bool> same, bool missed = false) {
+  SampleOutcome outcome = Outcome(reuse_class, "", tokens_reused, 1);
+  outcome.verdict = {true, same, missed};
+  return outcome;
+}
+
 TEST(RunSummary, LabelsTellWrongDonors) {
-  SampleOutcome labelled = Outcome(ReuseClass::kApproximate, "text:exact", 30, 1);
-  labelled.sample.equivalent = {"1", "2"};
-  labelled.report.donor = Donor{"2", "", {}};
-  SampleOutcome wrong = labelled;
-  wrong.report.donor->id = "3";
-  SampleOutcome normalized = wrong;
-  normalized.report.reuse_class = ReuseClass::kNormalized;
-  const Json json = Summarized({labelled, wrong, normalized});
-  EXPECT_EQ(json["wrong_donors"]["count"], 1);
-  EXPECT_EQ(json["wrong_donors"]["substitutions"], 2);
+  const SampleOutcome right = Judged(ReuseClass::kApproximate, 30, true);
+  const SampleOutcome wrong = Judged(ReuseClass::kApproximate, 30, false);
+  const SampleOutcome wrong_encoder_output = Judged(ReuseClass::kApproximate, 0, false);
+  const SampleOutcome normalized = Judged(ReuseClass::kNormalized, 30, true);
+  const SampleOutcome unlabelled = Outcome(ReuseClass::kApproximate, "text:semantic", 30, 1);
+  const Json json = Summarized({right, wrong, wrong_encoder_output, normalized, unlabelled})["wrong_donors"];
+  EXPECT_EQ(json["count"], 2);
+  EXPECT_EQ(json["substitutions"], 3);
+  EXPECT_EQ(json["per_request"], 0.4);
+  EXPECT_EQ(json["per_hit"], 0.25);
+  // 2 of 5 and 1 of 4.
+  EXPECT_NEAR(json["per_request_interval"][0], 0.1176, 5e-5);
+  EXPECT_NEAR(json["per_request_interval"][1], 0.7693, 5e-5);
+  EXPECT_NEAR(json["per_hit_interval"][0], 0.0456, 5e-5);
+  EXPECT_NEAR(json["per_hit_interval"][1], 0.6994, 5e-5);
+}
+
+TEST(RunSummary, PrecisionIsOfWhatWasSubstitutedAndRecallOfWhatCouldHaveBeen) {
+  const SampleOutcome right = Judged(ReuseClass::kApproximate, 30, true);
+  const SampleOutcome normalized = Judged(ReuseClass::kNormalized, 30, true);
+  const SampleOutcome wrong = Judged(ReuseClass::kApproximate, 30, false);
+  const SampleOutcome missed = Judged(ReuseClass::kCold, 0, std::nullopt, true);
+  const SampleOutcome cold = Judged(ReuseClass::kCold, 0, std::nullopt);
+  const Json json = Summarized({right, right, normalized, wrong, missed, missed, cold});
+  EXPECT_EQ(json["precision"], 0.75);
+  EXPECT_EQ(json["recall"], 0.6);
+  const Json nothing = Summarized({cold});
+  EXPECT_TRUE(nothing.at("precision").is_null());
+  EXPECT_TRUE(nothing.at("recall").is_null());
+  EXPECT_TRUE(nothing["wrong_donors"].at("per_hit").is_null());
+  EXPECT_TRUE(nothing["wrong_donors"].at("per_hit_interval").is_null());
+  EXPECT_EQ(nothing["wrong_donors"]["per_request"], 0);
+  EXPECT_FALSE(Summarized({Cold(1)}).contains("precision")) << "without labels there is none";
 }
 
 TEST(RunSummary, BytesComeFromTheCache) {

@@ -25,6 +25,11 @@ class ScriptedCache : public Cache {
     served.answer.tokens = {4};
     served.report.ttft_ms = name_ == "off" ? 10 : 5;
     served.report.latency_ms = 20;
+    if (!substitute_from.empty()) {
+      served.report.reuse_class = ReuseClass::kApproximate;
+      served.report.substitution = "question";
+      served.report.donor = Donor{substitute_from, "", {}};
+    }
     return served;
   }
   Status Flush() override {
@@ -36,6 +41,7 @@ class ScriptedCache : public Cache {
   CacheStats stats() const override { return {}; }
 
   std::vector<Query> queries;
+  std::string substitute_from;  // the id of a donor whose question is always put in; empty: nothing is
   Status flush_status;
 
  private:
@@ -78,11 +84,12 @@ class RunTest : public ::testing::Test {
  protected:
   Result<RunSummary> Run(std::deque<Result<Sample>> samples, bool with_baseline = false) {
     ListedSamples dataset(std::move(samples));
-    return afterimage::Run(dataset, engine_, cache_, with_baseline ? &off_ : nullptr, options_, observer_);
+    return afterimage::Run(dataset, engine_, cache_, with_baseline ? &off_ : nullptr, labels_, options_, observer_);
   }
 
   EngineInfo engine_;
   RunOptions options_;
+  Labels labels_;
   std::vector<std::string> asked_;
   ScriptedCache cache_{"cache", asked_};
   ScriptedCache off_{"off", asked_};
@@ -139,6 +146,30 @@ TEST_F(RunTest, MetricsAreGatheredWhereTheyAreAskedFor) {
   EXPECT_FALSE(Run({Question("a", "yes")})->metrics.has_value());
   options_.metrics = true;
   EXPECT_EQ(Run({Question("a", "yes")})->metrics->all().scored, 1u);
+}
+
+TEST_F(RunTest, LabelsOfTheSamplesRunTellWhichSubstitutionsAreRight) {
+  cache_.substitute_from = "id-a";
+  Sample first = Question("a");
+  first.equivalent = {"id-a", "id-b"};
+  Sample third = Question("c");
+  third.equivalent = {"id-c"};
+  const Result<RunSummary> summary = Run({first, Question("b"), third, Question("d")});
+  EXPECT_EQ(observer_.outcomes[1].verdict.same, true) << "the first sample named it";
+  EXPECT_EQ(observer_.outcomes[2].verdict.same, false);
+  EXPECT_EQ(observer_.outcomes[3].verdict.same, std::nullopt);
+  EXPECT_TRUE(summary->has_labels);
+  EXPECT_EQ(summary->wrong_donors, 1u);
+  EXPECT_EQ(summary->labelled_substitutions, 3u);
+}
+
+TEST_F(RunTest, LabelsKnownBeforehandCount) {
+  Sample elsewhere = Question("z");
+  elsewhere.equivalent = {"id-z", "id-b"};
+  labels_.Add(elsewhere);
+  cache_.substitute_from = "id-z";
+  ASSERT_TRUE(Run({Question("b")}).ok());
+  EXPECT_EQ(observer_.outcomes[0].verdict.same, true);
 }
 
 TEST_F(RunTest, TheBaselineTakesTurnsWithTheCache) {

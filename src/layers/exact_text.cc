@@ -1,6 +1,6 @@
 #include "layers/exact_text.h"
 
-#include "layers/normalized_text.h"
+#include "core/normalized_text.h"
 
 namespace afterimage {
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "core/normalized_text.h"
 #include "core/sha256.h"
 #include "core/utf8.h"
 #include "embed/projection.h"
 #include "embed/sources.h"
-#include "layers/normalized_text.h"
 
 namespace afterimage {
 namespace {

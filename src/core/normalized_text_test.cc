@@ -1,4 +1,4 @@
-#include "layers/normalized_text.h"
+#include "core/normalized_text.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 //
 // Two questions with the same normalised text are of class `normalized`. Only ASCII letters lose their case: folding
 // others depends on the language, and a rule that is surely the same question in every language is wanted here.
-#ifndef AFTERIMAGE_LAYERS_NORMALIZED_TEXT_H_
-#define AFTERIMAGE_LAYERS_NORMALIZED_TEXT_H_
+#ifndef AFTERIMAGE_CORE_NORMALIZED_TEXT_H_
+#define AFTERIMAGE_CORE_NORMALIZED_TEXT_H_
 
 #include <string>
 #include <string_view>
@@ -14,4 +14,4 @@ std::string NormalizedText(std::string_view text);
 
 }  // namespace afterimage
 
-#endif  // AFTERIMAGE_LAYERS_NORMALIZED_TEXT_H_
+#endif  // AFTERIMAGE_CORE_NORMALIZED_TEXT_H_
