@@ -27,10 +27,3 @@ if(AFTERIMAGE_LLAMA_SOURCE STREQUAL "${CMAKE_SOURCE_DIR}/third_party/llama.cpp")
 endif()
 
 add_subdirectory("${AFTERIMAGE_LLAMA_SOURCE}" "${CMAKE_BINARY_DIR}/llama.cpp" EXCLUDE_FROM_ALL SYSTEM)
-
-# The builders of llama.cpp's many model families are a hundred small files with the same large headers: together they
-# compile in a fifth of the time.
-get_target_property(llama_sources llama SOURCES)
-list(FILTER llama_sources EXCLUDE REGEX "models/")
-set_source_files_properties(${llama_sources} TARGET_DIRECTORY llama PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-set_target_properties(llama PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)

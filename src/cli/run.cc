@@ -173,8 +173,7 @@ int RunRun(const RunFlags& flags) {
   if (!labels.ok()) return Fail(labels.error());
   if (flags.oracle) {
     cache_options->oracle = [&labels](const Query& asked, const Donor& donor, bool question, bool picture) {
-      const std::string path = asked.image_paths.empty() ? "" : asked.image_paths.front();
-      return labels->Same({asked.id, asked.question, path}, donor, question, picture);
+      return labels->Same(LabelQueryOf(asked), donor, question, picture);
     };
   }
   File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
