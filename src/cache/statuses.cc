@@ -107,7 +107,9 @@ void CacheImpl::Explain(const Resolved& resolved, std::span<const Plan> plans, R
   if (by_donor) {
     const Source& source = *std::ranges::min_element(choice.sources, {}, &Source::slot);
     report.provenance = slots_[source.slot].layer->provenance();
-    report.donor = source.candidate.donor;
+    // Where the question is another's, that one is answered; the picture may have come from somebody else.
+    const bool other_question = choice.substitution.starts_with("question");
+    report.donor = other_question ? choice.record.donor : source.candidate.donor;
     report.score = source.candidate.score;
     report.substitution = choice.substitution;
   }

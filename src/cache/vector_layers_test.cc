@@ -225,6 +225,7 @@ TEST_F(VectorLayersTest, QuestionAndPictureAreSubstitutedTogetherOnlyForAnotherG
   EXPECT_EQ(Layer(both, "semantic_text").status, LayerStatus::kHit);
   EXPECT_EQ(Layer(both, "embedding:vision").status, LayerStatus::kHit);
   EXPECT_EQ(both.stats.tokens_computed, 0);
+  EXPECT_EQ(both.donor->question, kColour);
   ExpectAnswerOf(kColour, 1);
 
   options_.folder = folder_ / "careful";

@@ -16,7 +16,7 @@
 
 #include "afterimage/clock.h"
 #include "core/posix_file.h"
-#include "store/chunk_format.h"
+#include "store/background_checksum.h"
 
 namespace afterimage {
 namespace {
@@ -24,18 +24,23 @@ namespace {
 constexpr size_t kPieceBytes = 512 * 1024;  // as store/chunk_file.cc
 
 // Calls `move` for each piece of `into` and takes its checksum; false ends it.
-template <typename Move>
+template <typename AnyChecksum, typename Move>
 RawTimes Piecewise(std::span<std::byte> into, bool with_checksum, const Move& move) {
   const Clock& clock = SteadyClock();
   const auto start = clock.Now();
   RawTimes times;
-  Checksum checksum;
+  std::optional<AnyChecksum> checksum;
+  if (with_checksum) checksum.emplace();
   for (size_t offset = 0; offset < into.size(); offset += kPieceBytes) {
     const std::span<std::byte> piece = into.subspan(offset, std::min(kPieceBytes, into.size() - offset));
     if (!move(offset, piece)) break;
     if (!with_checksum) continue;
     const StageTimer timer(clock, times.check_ms);
-    checksum.Add(piece);
+    checksum->Add(piece);
+  }
+  if (with_checksum) {
+    const StageTimer timer(clock, times.check_ms);
+    (void)checksum->Finish();
   }
   times.total_ms = Milliseconds(clock.Now() - start);
   return times;
@@ -107,7 +112,7 @@ Result<RawTimes> RawRead(const std::string& path, std::span<std::byte> into, boo
     ::posix_fadvise(file.number, 0, 0, POSIX_FADV_WILLNEED);
   }
   bool ok = true;
-  RawTimes times = Piecewise(into, with_checksum, [&](size_t offset, std::span<std::byte> piece) {
+  RawTimes times = Piecewise<BackgroundChecksum>(into, with_checksum, [&](size_t offset, std::span<std::byte> piece) {
     for (size_t done = 0; ok && done < piece.size();) {
       const ssize_t n =
           ::pread(file.number, piece.data() + done, piece.size() - done, static_cast<off_t>(offset + done));
@@ -122,7 +127,7 @@ Result<RawTimes> RawRead(const std::string& path, std::span<std::byte> into, boo
 }
 
 RawTimes RawCopy(std::span<const std::byte> from, std::span<std::byte> into, bool with_checksum) {
-  return Piecewise(into, with_checksum, [&](size_t offset, std::span<std::byte> piece) {
+  return Piecewise<Checksum>(into, with_checksum, [&](size_t offset, std::span<std::byte> piece) {
     std::memcpy(piece.data(), from.data() + offset, piece.size());
     return true;
   });

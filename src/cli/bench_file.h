@@ -20,11 +20,11 @@ bool LiesInMemory(const std::string& folder);
 
 struct RawTimes {
   double total_ms = 0;
-  double check_ms = 0;  // of it, the checksum
+  double check_ms = 0;  // of it, the checksum, as far as it was waited for
 };
 
-// Opens the file, asks for all of it and reads it from its start, in pieces as the store does; takes the checksum of
-// each piece while it is warm, if asked to. REQUIRES: the file is as long as `into`. Errors: kIo.
+// Opens the file, asks for all of it and reads it from its start, in pieces as the store does; takes their checksum
+// beside the reading, as the store does, if asked to. REQUIRES: the file is as long as `into`. Errors: kIo.
 Result<RawTimes> RawRead(const std::string& path, std::span<std::byte> into, bool with_checksum);
 
 // The same work on bytes in memory: a copy, and the checksum of each piece while it is warm.

@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
-#include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "store/background_checksum.h"
 
 namespace afterimage {
 namespace {
@@ -18,66 +15,6 @@ constexpr size_t kPieceBytes = 512 * 1024;
 
 // From this size on the checksum is worth a thread.
 constexpr uint64_t kLargeBytes = 4 << 20;
-
-// A checksum taken by another thread while its caller reads what comes next: where a core is free, it costs the load
-// nothing but its last piece. REQUIRES: what was added stays as it is until Finish.
-class BackgroundChecksum {
- public:
-  // Where no thread can be had there is none, and Add does the work itself.
-  BackgroundChecksum() {
-    try {
-      thread_ = std::thread([this] { Main(); });
-    } catch (const std::system_error&) {
-      thread_ = {};
-    }
-  }
-  ~BackgroundChecksum() { Join(); }
-  BackgroundChecksum(const BackgroundChecksum&) = delete;
-  BackgroundChecksum& operator=(const BackgroundChecksum&) = delete;
-
-  void Add(std::span<const std::byte> piece) {
-    if (!thread_.joinable()) return checksum_.Add(piece);
-    const std::lock_guard lock(mutex_);
-    pieces_.push_back(piece);
-    changed_.notify_one();
-  }
-
-  ChecksumBytes Finish() {
-    Join();
-    return checksum_.Finish();
-  }
-
- private:
-  void Join() {
-    if (!thread_.joinable()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      all_added_ = true;
-      changed_.notify_one();
-    }
-    thread_.join();
-  }
-
-  void Main() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return all_added_ || !pieces_.empty(); });
-      if (pieces_.empty()) return;
-      const std::span<const std::byte> piece = pieces_.front();
-      pieces_.pop_front();
-      lock.unlock();
-      checksum_.Add(piece);
-      lock.lock();
-    }
-  }
-
-  Checksum checksum_;  // the thread's while it runs
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::span<const std::byte>> pieces_;  // guarded by mutex_
-  bool all_added_ = false;                         // guarded by mutex_
-  std::thread thread_;
-};
 
 }  // namespace
 
