@@ -97,6 +97,7 @@ TEST_F(LabelsTest, ToBeNamedIsToBeLabelled) {
   Add(Asking("1", "a", "p", {"2"}));
   Add(Asking("2", "b", "p"));
   ASSERT_TRUE(AddPairs(Differ("3", "4")).ok());
+  EXPECT_TRUE(labels_.Knows("1")) << "a list need not hold the sample itself";
   EXPECT_TRUE(labels_.Knows("2"));
   EXPECT_TRUE(labels_.Knows("3"));
   EXPECT_TRUE(labels_.Knows("4"));

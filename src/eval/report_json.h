@@ -20,8 +20,8 @@ std::string StatusLine(const Report& report);
 std::string LogLine(const SampleOutcome& outcome);
 
 // One line of the samples file, without its line break. Times called `latency` and `ttft` are seconds, as in the log
-// line; those whose name ends in _ms are milliseconds. Of a substitution, `label` says whether the labels call it right:
-// true, false, or null where they do not say.
+// line; those whose name ends in _ms are milliseconds. Of a substitution, `label` says whether the labels call it
+// right: true, false, or null where they do not say.
 std::string SampleLine(const SampleOutcome& outcome);
 
 // JSON as text; bytes a model made that are not UTF-8 come out as U+FFFD.
