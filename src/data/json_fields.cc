@@ -5,8 +5,17 @@
 #include <optional>
 #include <string_view>
 
+#include "core/utf8.h"
+
 namespace afterimage {
 namespace {
+
+using Json = JsonFields::Json;
+
+// Writing JSON out again is recursive, so a record of brackets could exhaust the stack.
+constexpr int kMaxDepth = 64;
+
+Error Unusable(std::string message) { return Error{Errc::kInvalidArgument, std::move(message)}; }
 
 // ['07', "it's"]: what Python prints of a list of texts. A backslash stands before a quote or itself; other escapes do
 // not occur in ids, and are refused.
@@ -44,7 +53,25 @@ std::optional<std::vector<std::string>> ParsePythonList(std::string_view text) {
 
 }  // namespace
 
-const JsonFields::Json* JsonFields::Find(Names names) {
+Result<Json> ParseObject(const std::string& text) {
+  if (!IsValidUtf8(text)) return Unusable("not valid UTF-8");
+  bool too_deep = false;
+  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  Json json;
+  try {
+    json = Json::parse(text, limit_depth);
+  } catch (const Json::parse_error& e) {
+    return Unusable(fmt::format("not valid JSON (at byte {})", e.byte));
+  }
+  if (too_deep) return Unusable(fmt::format("nested more than {} deep", kMaxDepth));
+  if (!json.is_object()) return Unusable("not a JSON object; every record must be one");
+  return json;
+}
+
+const Json* JsonFields::Find(Names names) {
   for (const char* name : names) {
     const auto found = object_.find(name);
     if (found == object_.end() || found->is_null()) continue;

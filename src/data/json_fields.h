@@ -41,6 +41,9 @@ class JsonFields {
   Status status_;
 };
 
+// The object that a record's text is. Errors: kInvalidArgument (not UTF-8, not JSON, not an object, nested too deep).
+Result<JsonFields::Json> ParseObject(const std::string& text);
+
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_DATA_JSON_FIELDS_H_

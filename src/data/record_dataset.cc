@@ -7,36 +7,13 @@
 #include <random>
 #include <utility>
 
-#include "core/utf8.h"
+#include "data/json_fields.h"
 
 namespace afterimage {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Place = RecordReader::Place;
-
-// Writing JSON out again is recursive, so a record of brackets could exhaust the stack.
-constexpr int kMaxDepth = 64;
-
-Error Unusable(std::string message) { return Error{Errc::kInvalidArgument, std::move(message)}; }
-
-Result<Json> ParseObject(const std::string& text) {
-  if (!IsValidUtf8(text)) return Unusable("not valid UTF-8");
-  bool too_deep = false;
-  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  Json json;
-  try {
-    json = Json::parse(text, limit_depth);
-  } catch (const Json::parse_error& e) {
-    return Unusable(fmt::format("not valid JSON (at byte {})", e.byte));
-  }
-  if (too_deep) return Unusable(fmt::format("nested more than {} deep", kMaxDepth));
-  if (!json.is_object()) return Unusable("not a JSON object; every record must be one");
-  return json;
-}
 
 // The first samples, as they come.
 class FirstSamples : public Dataset {
@@ -108,7 +85,9 @@ Result<std::optional<Sample>> RecordDataset::Next() {
   if (!record->has_value()) return std::optional<Sample>();
   const Result<Json> object = ParseObject((*record)->text);
   Result<Sample> sample = object.ok() ? read_(*object, (*record)->id) : Result<Sample>(object.error());
-  if (!sample.ok()) return Unusable(fmt::format("{}: {}", (*record)->where, sample.error().message));
+  if (!sample.ok()) {
+    return Error{Errc::kInvalidArgument, fmt::format("{}: {}", (*record)->where, sample.error().message)};
+  }
   return std::optional<Sample>(std::move(*sample));
 }
 
