@@ -62,10 +62,14 @@ Result<std::unique_ptr<RecordReader>> OpenParts(const fs::path& folder, const st
   return NewChainedRecords(std::move(readers));
 }
 
+std::string NameOf(const std::string& split, const std::string& config) {
+  return config.ends_with(kExport) ? config.substr(0, config.size() - kExport.size())
+                                   : fmt::format("{}_{}", split, config);
+}
+
 Result<std::unique_ptr<RecordReader>> OpenRecords(const fs::path& data_dir, const std::string& split,
                                                   const std::string& config) {
-  const std::string name = config.ends_with(kExport) ? config.substr(0, config.size() - kExport.size())
-                                                     : fmt::format("{}_{}", split, config);
+  const std::string name = NameOf(split, config);
   std::vector<std::string> looked_for;
   const auto is_there = [&](const fs::path& path) {
     looked_for.push_back(path.string());
@@ -96,6 +100,14 @@ Result<std::unique_ptr<RecordDataset>> NewGqaDataset(const std::string& data_dir
   std::vector<std::string> roots = {(fs::path(data_dir) / "images").string(), data_dir};
   roots.insert(roots.end(), image_roots.begin(), image_roots.end());
   return std::make_unique<RecordDataset>(std::move(*records), GqaSamples(ImageFinder(data_dir, std::move(roots))));
+}
+
+std::string FindGqaPairs(const std::string& data_dir, const std::string& split, const std::string& config) {
+  for (const fs::path& folder : {fs::path(data_dir) / "questions", fs::path(data_dir)}) {
+    const fs::path file = folder / fmt::format("{}_pairs.jsonl", NameOf(split, config));
+    if (IsThere(file)) return file.string();
+  }
+  return "";
 }
 
 }  // namespace afterimage

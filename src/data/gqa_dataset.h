@@ -29,6 +29,10 @@ Result<std::unique_ptr<RecordDataset>> NewGqaDataset(const std::string& data_dir
                                                      const std::string& config,
                                                      const std::vector<std::string>& image_roots);
 
+// The pairs (pairs.h) of these questions: <data dir>/questions/<name>_pairs.jsonl or <data dir>/<name>_pairs.jsonl;
+// empty where there are none.
+std::string FindGqaPairs(const std::string& data_dir, const std::string& split, const std::string& config);
+
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_DATA_GQA_DATASET_H_

@@ -56,18 +56,21 @@ Result<std::string> FindFile(const DatasetChoice& choice, std::initializer_list<
 
 using Opened = Result<std::unique_ptr<RecordDataset>>;
 
-Opened OpenGqa(const Result<std::string>& data_dir, const DatasetChoice& choice,
-               const std::vector<std::string>& image_roots) {
+bool IsGqa(const DatasetChoice& choice) { return choice.name == "world" || choice.name == "gqa"; }
+
+Result<std::string> GqaDataDir(const DatasetChoice& choice, const ShippedFolder& shipped) {
+  return choice.name == "world" && choice.data_dir.empty() ? shipped("data/world") : GivenDataDir(choice);
+}
+
+Opened OpenGqa(const DatasetChoice& choice, const std::vector<std::string>& image_roots, const ShippedFolder& shipped) {
+  const Result<std::string> data_dir = GqaDataDir(choice, shipped);
   if (!data_dir.ok()) return data_dir.error();
   return NewGqaDataset(*data_dir, choice.split, choice.config, image_roots);
 }
 
 Opened Open(const DatasetChoice& choice, const std::vector<std::string>& image_roots, const ShippedFolder& shipped) {
   if (choice.name.ends_with(".jsonl")) return NewJsonlDataset(choice.name, image_roots);
-  if (choice.name == "world") {
-    return OpenGqa(choice.data_dir.empty() ? shipped("data/world") : choice.data_dir, choice, image_roots);
-  }
-  if (choice.name == "gqa") return OpenGqa(GivenDataDir(choice), choice, image_roots);
+  if (IsGqa(choice)) return OpenGqa(choice, image_roots, shipped);
   if (IsLlava(choice)) {
     const Result<std::string> file = FindFile(choice, {".json", ".jsonl"});
     return file.ok() ? NewLlavaDataset(*file, image_roots) : Opened(file.error());
@@ -108,6 +111,14 @@ Result<std::unique_ptr<Dataset>> OpenDataset(const DatasetChoice& choice, const 
   Opened dataset = Open(complete, image_roots, shipped);
   if (!dataset.ok()) return dataset.error();
   return ShuffleAndTake(std::move(*dataset), complete.max_samples, *complete.shuffle_seed);
+}
+
+Result<std::string> FindPairs(const DatasetChoice& choice, const ShippedFolder& shipped) {
+  if (!IsGqa(choice)) return std::string();
+  const DatasetChoice complete = WithDefaults(choice);
+  const Result<std::string> data_dir = GqaDataDir(complete, shipped);
+  if (!data_dir.ok()) return data_dir.error();
+  return FindGqaPairs(*data_dir, complete.split, complete.config);
 }
 
 }  // namespace afterimage

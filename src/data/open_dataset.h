@@ -45,6 +45,10 @@ using ShippedFolder = std::function<Result<std::string>(const std::string& name)
 Result<std::unique_ptr<Dataset>> OpenDataset(const DatasetChoice& choice, const std::vector<std::string>& image_roots,
                                              const ShippedFolder& shipped);
 
+// The file of pairs (pairs.h) that belongs to these questions, of the world or in its format; empty where there is
+// none. Errors: as OpenDataset, for a folder that is not there.
+Result<std::string> FindPairs(const DatasetChoice& choice, const ShippedFolder& shipped);
+
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_DATA_OPEN_DATASET_H_

@@ -80,6 +80,27 @@ TEST_F(OpenDatasetTest, WhereTheOrderMeansSomethingItIsKeptUnlessAskedFor) {
   EXPECT_EQ(Questions(drawn), "hfc");
 }
 
+TEST_F(OpenDatasetTest, PairsLieBesideTheirQuestions) {
+  const auto pairs = [&](const DatasetChoice& choice) {
+    const Result<std::string> found =
+        FindPairs(choice, [&](const std::string& name) -> Result<std::string> { return folder_ / name; });
+    return found.ok() ? *found : found.error().message;
+  };
+  Write("data/world/questions/val_clips_pairs.jsonl", "");
+  Write("questions/val_balanced_pairs.jsonl", "");
+  Write("train_all_pairs.jsonl", "");
+  EXPECT_EQ(pairs({.config = "clips"}), folder_ / "data/world/questions/val_clips_pairs.jsonl");
+  EXPECT_EQ(pairs({}), "") << "the balanced questions have none";
+  EXPECT_EQ(pairs({.split = "train", .config = "clips"}), "");
+  EXPECT_EQ(pairs({.data_dir = folder_.path()}), folder_ / "questions/val_balanced_pairs.jsonl");
+  EXPECT_EQ(pairs({.name = "gqa", .data_dir = folder_.path()}), folder_ / "questions/val_balanced_pairs.jsonl");
+  EXPECT_EQ(pairs({.name = "gqa", .data_dir = folder_.path(), .split = "train", .config = "all"}),
+            folder_ / "train_all_pairs.jsonl");
+  EXPECT_NE(pairs({.name = "gqa"}).find("--data-dir"), std::string::npos);
+  EXPECT_EQ(pairs({.name = "llava"}), "");
+  EXPECT_EQ(pairs({.name = folder_ / "questions/val_balanced.jsonl"}), "");
+}
+
 TEST_F(OpenDatasetTest, DefaultsAreThoseOfTheDataSet) {
   EXPECT_EQ(WithDefaults({}).config, "balanced");
   EXPECT_EQ(WithDefaults({}).shuffle_seed, 7);
