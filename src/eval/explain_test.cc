@@ -172,7 +172,7 @@ class FindSampleTest : public ::testing::Test {
 
 TEST_F(FindSampleTest, TheFirstOfThisIdIsFound) {
   const std::string path = Write(R"({"dataset_id": null, "error": "no id"}
-{"dataset_id": "1", "question": "first"}
+{"dataset_id": "21", "question": "first"}
 {"dataset_id": "2", "question": "second"}
 {"dataset_id": "2", "question": "third"}
 )");
