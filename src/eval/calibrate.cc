@@ -69,8 +69,8 @@ std::string ShareText(const Share& share) {
 }
 
 std::string PointText(const std::string& head, const std::optional<OperatingPoint>& point, Measure measure) {
-  if (!point.has_value()) return fmt::format("  {:<20} even the strictest threshold has too many false hits\n", head);
-  return fmt::format("  {:<20} {} {}: false hits {}\n  {:<20} kept {}\n", head,
+  if (!point.has_value()) return fmt::format("  {:<24} even the strictest threshold has too many false hits\n", head);
+  return fmt::format("  {:<24} {} {}: false hits {}\n  {:<24} kept {}\n", head,
                      measure == Measure::kCosine ? "at least" : "at most", Threshold(measure, point->threshold),
                      ShareText(point->false_hits), "", ShareText(point->kept));
 }

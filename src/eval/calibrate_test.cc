@@ -148,10 +148,10 @@ TEST(Calibrate, WithoutGatesThereIsOneAnswer) {
 TEST(CalibrationText, TellsThresholdsWithTheirIntervals) {
   const std::string text = CalibrationText(Calibrate(Texts(), 0));
   EXPECT_TRUE(text.starts_with(R"(semantic_text: 2 pairs must agree, 2 must not be confused; 3 different comparisons
-  alone                at least 0.931: false hits 0.0 % of 2 (95 %: 0.0 to 65.8 %)
-                       kept 50.0 % of 2 (95 %: 9.5 to 90.5 %)
-  with the text guard  at least 0.501: false hits 0.0 % of 2 (95 %: 0.0 to 65.8 %)
-                       kept 100.0 % of 2 (95 %: 34.2 to 100.0 %)
+  alone                    at least 0.931: false hits 0.0 % of 2 (95 %: 0.0 to 65.8 %)
+                           kept 50.0 % of 2 (95 %: 9.5 to 90.5 %)
+  with the text guard      at least 0.501: false hits 0.0 % of 2 (95 %: 0.0 to 65.8 %)
+                           kept 100.0 % of 2 (95 %: 34.2 to 100.0 %)
 
   threshold  false hits     kept with gates: false hits     kept
       0.500     100.0 %  100.0 %                 50.0 %  100.0 %
@@ -162,9 +162,9 @@ TEST(CalibrationText, SaysWhereNoThresholdWillDo) {
   CalibrationInput input = Texts();
   input.pairs = {Agree(1), Not(1, false)};
   const std::string text = CalibrationText(Calibrate(input, 0));
-  EXPECT_NE(text.find("alone                even the strictest threshold has too many false hits"), std::string::npos)
+  EXPECT_NE(text.find("alone                    even the strictest threshold has too many false hits"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("with the text guard  at least -1.000"), std::string::npos) << text;
+  EXPECT_NE(text.find("with the text guard      at least -1.000"), std::string::npos) << text;
 }
 
 TEST(CalibrationJson, HasSharesWithTheirIntervals) {
