@@ -6,24 +6,13 @@
 
 #include "afterimage/cache.h"
 #include "afterimage/llama_engine.h"
-#include "cli/cache_flags.h"
 #include "cli/command.h"
-#include "cli/engine_flags.h"
+#include "cli/request_flags.h"
 #include "core/byte_size.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
 namespace {
-
-struct AskFlags {
-  EngineFlags engine;
-  CacheFlags cache;
-  Sampling sampling;
-  std::vector<std::string> images;
-  std::string system;
-  std::string question;
-  bool json = false;
-};
 
 struct Asked {
   Answer answer;
@@ -43,25 +32,6 @@ const char* FinishName(Answer::Finish finish) {
       return "cancelled";
   }
   return "?";
-}
-
-Result<Query> MakeQuery(const AskFlags& flags) {
-  std::vector<std::shared_ptr<const Image>> images;
-  for (const std::string& path : flags.images) {
-    Result<std::shared_ptr<const Image>> image = ReadImage(path);
-    if (!image.ok()) return image.error();
-    images.push_back(*image);
-  }
-  Query query;
-  query.request = Ask(std::move(images), flags.question);
-  if (!flags.system.empty()) {
-    query.request.messages.insert(query.request.messages.begin(), Message{"system", {flags.system}});
-  }
-  query.request.sampling = flags.sampling;
-  query.id = "ask";
-  query.question = flags.question;
-  query.image_paths = flags.images;
-  return query;
 }
 
 Result<Asked> Serve(Cache& cache, const Query& query, bool stream) {
@@ -172,10 +142,10 @@ void PrintText(const Asked& asked, const EngineInfo& info, CacheMode mode) {
   }
 }
 
-int RunAsk(const AskFlags& flags) {
+int RunAsk(const RequestFlags& flags) {
   const Result<CacheOptions> cache_options = flags.cache.Resolve();
   if (!cache_options.ok()) return Fail(cache_options.error());
-  const Result<Query> query = MakeQuery(flags);
+  const Result<Query> query = flags.MakeQuery();
   if (!query.ok()) return Fail(query.error());
   const Result<LlamaOptions> options = flags.engine.Resolve();
   if (!options.ok()) return Fail(options.error());
@@ -196,17 +166,11 @@ int RunAsk(const AskFlags& flags) {
 }  // namespace
 
 void AddAsk(CLI::App& app, int& exit_code) {
-  auto flags = std::make_shared<AskFlags>();
+  auto flags = std::make_shared<RequestFlags>();
   CLI::App* command = app.add_subcommand("ask", "Ask one question about pictures; prints the answer and its cost");
   command->add_option("question", flags->question, "The question")->required();
   OptionTable table;
-  AddModelOptions(table, flags->engine);
-  table.AddList("--image", flags->images, "A picture (PNG, JPEG, WebP); may be given again");
-  table.Add("--system", flags->system, "A system message");
-  table.AddFlag("--json", flags->json, "Print one JSON object and nothing else");
-  AddCacheOptions(table, flags->cache);
-  AddSamplingOptions(table, flags->sampling);
-  AddEngineOptions(table, flags->engine);
+  AddRequestOptions(table, *flags);
   table.AddTo(*command);
   command->callback([flags, table, &exit_code]() mutable {
     Status status = ApplyCompat(table, flags->cache);

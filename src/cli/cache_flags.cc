@@ -83,33 +83,6 @@ constexpr const char* kOriginal = R"({
   "planner": "greedy"
 })";
 
-void AddRules(OptionTable& table, CacheFlags& flags) {
-  CacheOptions& options = flags.options;
-  table.SetGroup("Rules for substitutions");
-  table.AddParsed(
-      "--image-gate", "exact|near[:SCORE[,LOCAL]]|off",
-      [&options](const std::string& text) { return ParseImageGate(text, options); },
-      [&options] { return ShowImageGate(options); },
-      "When another picture may stand for this one: never; where it scores SCORE and no place differs by more than "
-      "LOCAL; always");
-  table.AddChoice("--text-guard", options.text_guard, {{"on", true}, {"off", false}},
-                  "Refuse questions that differ in a word that matters");
-  table.Add("--guard-lexicon", options.guard_lexicon, "File that extends the words the text guard knows");
-  table.AddChoice("--license", options.license_whole, {{"matched", false}, {"whole", true}},
-                  "What a match puts in: what was matched, or the donor's whole request");
-  table.AddChoice("--planner", options.greedy, {{"exact-first", false}, {"greedy", true}},
-                  "Whether stored exact state comes before a better score");
-  table.AddParsed(
-      "--min-gain", "SHARE|MS", [&options](const std::string& text) { return ParseGain(text, options); },
-      [&options]() -> Json {
-        return options.min_gain_ms > 0 ? fmt::format("{:g}ms", options.min_gain_ms)
-                                       : fmt::format("{:g}%", options.min_gain * 100);
-      },
-      "A substitution must save this share of the best exact plan's time, or this much time");
-  table.AddChoice("--compat", flags.compat, {{"none", std::string("none")}, {"original", std::string("original")}},
-                  "original: as the program this one follows does; the rules above that are not given are off");
-}
-
 void AddNumber(OptionTable& table, const char* flag, double& value, const char* help) {
   table.AddParsed(
       flag, "NUMBER", [&value](const std::string& text) { return option_table_internal::ParseText(text, value); },
@@ -159,6 +132,25 @@ void AddMode(OptionTable& table, CacheFlags& flags) {
   };
 }
 
+void AddRules(OptionTable& table, CacheFlags& flags) {
+  CacheOptions& options = flags.options;
+  table.SetGroup("Rules for substitutions");
+  AddGateOptions(table, flags);
+  table.AddChoice("--license", options.license_whole, {{"matched", false}, {"whole", true}},
+                  "What a match puts in: what was matched, or the donor's whole request");
+  table.AddChoice("--planner", options.greedy, {{"exact-first", false}, {"greedy", true}},
+                  "Whether stored exact state comes before a better score");
+  table.AddParsed(
+      "--min-gain", "SHARE|MS", [&options](const std::string& text) { return ParseGain(text, options); },
+      [&options]() -> Json {
+        return options.min_gain_ms > 0 ? fmt::format("{:g}ms", options.min_gain_ms)
+                                       : fmt::format("{:g}%", options.min_gain * 100);
+      },
+      "A substitution must save this share of the best exact plan's time, or this much time");
+  table.AddChoice("--compat", flags.compat, {{"none", std::string("none")}, {"original", std::string("original")}},
+                  "original: as the program this one follows does; the rules above that are not given are off");
+}
+
 }  // namespace
 
 Result<CacheOptions> CacheFlags::Resolve() const {
@@ -190,12 +182,13 @@ Result<CacheOptions> CacheFlags::Resolve() const {
 }
 
 Result<std::unique_ptr<Cache>> CacheFlags::Open(CacheOptions resolved, Engine& engine) const {
-  if (Status status = AddEncoders(engine.info(), resolved); !status.ok()) return status.error();
+  if (resolved.mode != CacheMode::kOff && resolved.loosest == ReuseClass::kApproximate) {
+    if (Status status = AddEncoders(engine.info(), resolved); !status.ok()) return status.error();
+  }
   return Cache::Open(resolved, engine);
 }
 
 Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved) const {
-  if (resolved.mode == CacheMode::kOff || resolved.loosest != ReuseClass::kApproximate) return {};
   const Result<ModelFiles> file = FindModel(index_encoder.empty() ? kShippedEncoder : index_encoder);
   std::shared_ptr<TextEncoder> encoder;
   const auto text_encoder = [&]() -> Result<std::shared_ptr<TextEncoder>> {
@@ -234,17 +227,8 @@ Status ApplyCompat(OptionTable& table, const CacheFlags& flags) {
   return flags.compat == "original" ? table.Default(Json::parse(kOriginal)) : Status();
 }
 
-void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
+void AddVectorOptions(OptionTable& table, CacheFlags& flags) {
   CacheOptions& options = flags.options;
-  table.SetGroup("Cache");
-  table.Add("--cache-dir", options.folder, "Folder of the cache; made if absent");
-  AddMode(table, flags);
-  table.AddList("--layers", flags.layers, "Layers to use, of those that are configured").separator = ',';
-  table.AddChoice("--reuse", options.loosest,
-                  {{"exact", ReuseClass::kExact},
-                   {"normalized", ReuseClass::kNormalized},
-                   {"approximate", ReuseClass::kApproximate}},
-                  "The loosest class of reuse allowed");
   AddNumber(table, "--similarity-threshold", options.similarity_threshold,
             "Least cosine of a question the semantic layer takes for this one");
   table.Add("--chunk-window", options.chunk_window, "Characters of the text key the semantic layer looks at");
@@ -259,6 +243,33 @@ void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
   table.Add("--index-encoder", flags.index_encoder,
             "Sentence encoder (GGUF) of the semantic layer and the prompt hook; empty: all-MiniLM-L6-v2");
   table.AddFlag("--disable-semantic-cache", flags.disable_semantic_cache, "Without the semantic layer");
+}
+
+void AddGateOptions(OptionTable& table, CacheFlags& flags) {
+  CacheOptions& options = flags.options;
+  table.AddParsed(
+      "--image-gate", "exact|near[:SCORE[,LOCAL]]|off",
+      [&options](const std::string& text) { return ParseImageGate(text, options); },
+      [&options] { return ShowImageGate(options); },
+      "When another picture may stand for this one: never; where it scores SCORE and no place differs by more than "
+      "LOCAL; always");
+  table.AddChoice("--text-guard", options.text_guard, {{"on", true}, {"off", false}},
+                  "Refuse questions that differ in a word that matters");
+  table.Add("--guard-lexicon", options.guard_lexicon, "File that extends the words the text guard knows");
+}
+
+void AddCacheOptions(OptionTable& table, CacheFlags& flags) {
+  CacheOptions& options = flags.options;
+  table.SetGroup("Cache");
+  table.Add("--cache-dir", options.folder, "Folder of the cache; made if absent");
+  AddMode(table, flags);
+  table.AddList("--layers", flags.layers, "Layers to use, of those that are configured").separator = ',';
+  table.AddChoice("--reuse", options.loosest,
+                  {{"exact", ReuseClass::kExact},
+                   {"normalized", ReuseClass::kNormalized},
+                   {"approximate", ReuseClass::kApproximate}},
+                  "The loosest class of reuse allowed");
+  AddVectorOptions(table, flags);
   table.Add("--vector-index", options.vector_index, "How vectors are searched: flat");
   table.Add("--max-cached-blocks", options.max_blocks, "Most blocks of 16 tokens kept; 0: no limit");
   AddSize(table, "--max-bytes", options.max_bytes, "Most bytes kept on disk (2GB, 500MiB); 0: no limit");

@@ -33,11 +33,14 @@ struct CacheFlags {
   // Errors: the hook's, the encoder's, and Cache::Open's.
   Result<std::unique_ptr<Cache>> Open(CacheOptions resolved, Engine& engine) const;
 
- private:
+  // Gives the options the sentence encoder and the embedding hook, as Open does. Errors: the hook's, the encoder's.
   Status AddEncoders(const EngineInfo& engine, CacheOptions& resolved) const;
 };
 
 void AddCacheOptions(OptionTable& table, CacheFlags& flags);
+// Those of them that say which vectors there are, and those that say which pictures and questions are alike.
+void AddVectorOptions(OptionTable& table, CacheFlags& flags);
+void AddGateOptions(OptionTable& table, CacheFlags& flags);
 
 // Gives the options of the table that were not given what --compat says. Called once all that is given is set.
 Status ApplyCompat(OptionTable& table, const CacheFlags& flags);

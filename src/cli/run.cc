@@ -11,6 +11,7 @@
 #include "afterimage/cache.h"
 #include "afterimage/llama_engine.h"
 #include "cli/cache_flags.h"
+#include "cli/chunk_source_flag.h"
 #include "cli/command.h"
 #include "cli/engine_flags.h"
 #include "cli/model_files.h"
@@ -68,16 +69,7 @@ OptionTable RunOptionTable(RunFlags& flags) {
   OptionTable table;
   AddModelOptions(table, flags.engine);
   AddDatasetOptions(table, flags.dataset);
-  table.AddParsed(
-      "--chunk-source", "NAME",
-      [&flags](const std::string& name) -> Status {
-        const Result<ChunkSource> source = ParseChunkSource(name);
-        if (!source.ok()) return source.error();
-        flags.run.chunk_source = *source;
-        return {};
-      },
-      [&flags]() -> OptionTable::Json { return Name(flags.run.chunk_source); },
-      fmt::format("Which text of a sample is its key: {}", kChunkSources));
+  AddChunkSource(table, flags.run.chunk_source);
   table.Add("--prompt-template", flags.run.prompt_template,
             fmt::format("What the model is asked: a text with {{question}}, {{image_id}} and the like, or one of {}",
                         kTemplateNames));

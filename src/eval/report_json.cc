@@ -25,10 +25,9 @@ Json DonorJson(const Donor& donor) {
 }
 
 Json CandidateJson(const CandidateReport& candidate) {
-  return {{"donor", DonorJson(candidate.donor)},
-          {"score", candidate.score},
-          {"class", Name(candidate.reuse_class)},
-          {"refused", OrNull(candidate.refused)}};
+  return {{"donor", DonorJson(candidate.donor)},  {"score", candidate.score},
+          {"class", Name(candidate.reuse_class)}, {"substitution", OrNull(candidate.substitution)},
+          {"passed", candidate.passed},           {"refused", OrNull(candidate.refused)}};
 }
 
 Json LayerJson(const LayerReport& layer) {
@@ -41,6 +40,12 @@ Json LayerJson(const LayerReport& layer) {
           {"embed_ms", layer.embed_ms},
           {"threshold", layer.threshold},
           {"candidates", std::move(candidates)}};
+}
+
+Json LayersJson(const Report& report) {
+  Json layers = Json::array();
+  for (const LayerReport& layer : report.layers) layers.push_back(LayerJson(layer));
+  return layers;
 }
 
 Json PlanJson(const PlanReport& plan) {
@@ -121,13 +126,11 @@ const char* Match(const std::optional<double>& correct) {
 }  // namespace
 
 Json ReportJson(const Report& report) {
-  Json layers = Json::array();
-  for (const LayerReport& layer : report.layers) layers.push_back(LayerJson(layer));
   return {{"class", Name(report.reuse_class)},
           {"hit", report.hit()},
           {"hit_source", OrNull(report.provenance)},
           {"statuses", StatusesJson(report)},
-          {"layers", std::move(layers)},
+          {"layers", LayersJson(report)},
           {"substitution", OrNull(report.substitution)},
           {"donor", report.donor.has_value() ? DonorJson(*report.donor) : Json()},
           {"score", report.donor.has_value() ? Json(report.score) : Json()},
@@ -182,6 +185,7 @@ std::string SampleLine(const SampleOutcome& outcome) {
     if (!sample.answers.empty()) json["vqa_score"] = OrNull(outcome.correct);
     json["is_balanced"] = sample.is_balanced;
     json["statuses"] = StatusesJson(report);
+    json["layers"] = LayersJson(report);
     json["donor"] = report.donor.has_value() ? DonorJson(*report.donor) : Json();
     json["score"] = report.donor.has_value() ? Json(report.score) : Json();
     json["substitution"] = OrNull(report.substitution);

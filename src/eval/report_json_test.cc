@@ -18,8 +18,12 @@ Report PrefixHit() {
   exact.status = LayerStatus::kRefused;
   exact.reason = "another picture";
   exact.lookup_ms = 0.5;
-  exact.candidates.push_back(
-      {{"3", "What is it?", {"a.png", "b.png"}}, 1.0, ReuseClass::kNormalized, "reuse: exact only"});
+  exact.candidates.push_back({.donor = {"3", "What is it?", {"a.png", "b.png"}},
+                              .score = 1.0,
+                              .reuse_class = ReuseClass::kNormalized,
+                              .substitution = "question",
+                              .passed = {"text guard"},
+                              .refused = "reuse: exact only"});
   LayerReport prefix;
   prefix.key = "prefix";
   prefix.status = LayerStatus::kHit;
@@ -108,6 +112,8 @@ TEST(ReportJson, SaysWhatHappenedLayerByLayer) {
   EXPECT_EQ(json["layers"][0]["candidates"][0]["donor"]["image_path"], "a.png");
   EXPECT_EQ(json["layers"][0]["candidates"][0]["class"], "normalized");
   EXPECT_EQ(json["layers"][0]["candidates"][0]["refused"], "reuse: exact only");
+  EXPECT_EQ(json["layers"][0]["candidates"][0]["substitution"], "question");
+  EXPECT_EQ(json["layers"][0]["candidates"][0]["passed"].dump(), R"(["text guard"])");
   EXPECT_EQ(json["layers"][2]["reason"], "not needed");
   EXPECT_TRUE(json["donor"].is_null());
   EXPECT_TRUE(json["score"].is_null());
@@ -149,6 +155,9 @@ TEST(SampleLine, HasTheFieldsOfTheContract) {
   EXPECT_EQ(json["donor"].dump(), R"({"id":"3","question":"WHAT is it?","image_path":"b.png"})");
   EXPECT_EQ(json["score"], 0.9);
   EXPECT_EQ(json["candidates"][0]["layer"], "exact_text");
+  EXPECT_EQ(json["candidates"][0]["substitution"], "question");
+  EXPECT_EQ(json["candidates"][0]["passed"].dump(), R"(["text guard"])");
+  EXPECT_EQ(json["layers"], ReportJson(outcome.report)["layers"]);
   EXPECT_EQ(json["gates"][0].dump(),
             R"({"layer":"exact_text","donor":"3","admitted":false,"reason":"reuse: exact only"})");
   EXPECT_EQ(json["gates"].size(), 1u);  // a layer that was skipped is no gate
