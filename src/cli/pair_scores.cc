@@ -184,7 +184,8 @@ class Scorer {
     if (!b.ok()) return b.error();
     const bool same_question = pair.a.question == pair.b.question;
     const bool same_picture = a->SamePicture(*b);
-    const std::optional<double> local = same_picture ? std::nullopt : local_.Score(*a, *b);
+    std::optional<double> local;
+    if (!same_picture) local = local_.Score(*a, *b);
     const bool guarded =
         same_question || !guard_.has_value() || guard_->Refuse(pair.b.question, pair.a.question).empty();
     bool found = false;
