@@ -162,7 +162,8 @@ TEST(CalibrationText, SaysWhereNoThresholdWillDo) {
   CalibrationInput input = Texts();
   input.pairs = {Agree(1), Not(1, false)};
   const std::string text = CalibrationText(Calibrate(input, 0));
-  EXPECT_NE(text.find("alone                    even the strictest threshold has too many false hits"), std::string::npos)
+  EXPECT_NE(text.find("alone                    even the strictest threshold has too many false hits"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("with the text guard      at least -1.000"), std::string::npos) << text;
 }
