@@ -108,7 +108,8 @@ class Calibrate(unittest.TestCase):
                     self.assertLessEqual(point["false_hits"]["share"], 0.02)
             self.assertEqual(len(layer["trade_off"]), len(layer["gated_trade_off"]))
         # What the gates refuse cannot be a false hit, so they can only loosen a threshold.
-        self.assertLess(layers["embedding:prompt"]["gated"]["threshold"], layers["embedding:prompt"]["alone"]["threshold"])
+        for layer in (layers["embedding:prompt"], layers["embedding:vision"]):
+            self.assertLess(layer["gated"]["threshold"], layer["alone"]["threshold"])
 
     def test_pictures_need_no_sentence_encoder(self):
         flags = ["--embedding-hook", "vision", "--embedding-layer", "vision:512", "--disable-semantic-cache"]
