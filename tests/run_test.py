@@ -192,7 +192,7 @@ class RunTest(unittest.TestCase):
 
     def test_another_question_under_the_same_key_is_approximate(self):
         group = {"groups": {"local": "06-sofa"}, "equivalent": ["b"]}
-        flags = ["--chunk-source", "group"]
+        flags = ["--chunk-source", "group", "--text-guard", "off"]
         self.one("a", "Is the sofa red?", *flags, **group)
         _, sample = self.one("b", "Is it a blue sofa?", *flags, "--reuse", "normalized", **group)
         self.assertEqual(sample["chunk_text"], "06-sofa")
@@ -212,7 +212,8 @@ class RunTest(unittest.TestCase):
         pairs = os.path.join(folder, "questions", "val_sofas_pairs.jsonl")
         write_jsonl(pairs, [{"a": "red", "b": "crimson", "kind": "synonym", "must_agree": True},
                             {"a": "red", "b": "green", "kind": "color", "must_agree": False}])
-        flags = ["--data-dir", folder, "--dataset-config", "sofas", "--shuffle-seed", "-1", "--chunk-source", "group"]
+        flags = ["--data-dir", folder, "--dataset-config", "sofas", "--shuffle-seed", "-1", "--chunk-source", "group",
+                 "--text-guard", "off"]
         summary, samples = self.run_json("gqa", *flags)
         self.assertNotIn("label", samples["red"])
         self.assertIs(samples["crimson"]["label"], True)
@@ -405,7 +406,7 @@ class RunTest(unittest.TestCase):
             ([*flags, self.dataset, "--max-samples", "many"], 2, "whole number"),
             ([*flags, self.dataset, "--chunk-source", "colour"], 2, "combined"),
             ([*flags, self.dataset, "--embedding-layer", "prompt:384"], 2, "--embedding-hook"),
-            ([*flags, self.dataset, "--min-gain", "5ms"], 2, "10%"),
+            ([*flags, self.dataset, "--min-gain", "5s"], 2, "10%"),
             ([*flags, self.dataset, "--max-bytes", "lots"], 2, "GiB"),
             ([*flags, self.dataset, "--samples-file", "/no/such/folder/s.jsonl"], 1, "/no/such/folder"),
             (["run", *self.vision_with_own_rates, "--dataset", self.dataset, "--cache-dir", self.cache,

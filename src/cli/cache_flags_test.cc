@@ -115,7 +115,9 @@ TEST(CacheFlags, WhatCannotBeIsNamed) {
     EXPECT_NE(Complaint({"--embedding-hook", "prompt", "--embedding-layer", layer}).find(layer), std::string::npos);
   }
   EXPECT_NE(Complaint({"--layers", "exact,vision"}).find("'vision'"), std::string::npos);
-  EXPECT_NE(Complaint({"--min-gain", "5ms"}).find("10%"), std::string::npos);
+  EXPECT_NE(Complaint({"--min-gain", "5s"}).find("10%"), std::string::npos);
+  EXPECT_NE(Complaint({"--image-gate", "nearly"}).find("near:0.98"), std::string::npos);
+  EXPECT_NE(Complaint({"--image-gate", "off:0.9"}).find("near:0.98"), std::string::npos);
   EXPECT_NE(Complaint({"--min-gain", "101%"}).find("10%"), std::string::npos);
   EXPECT_NE(Complaint({"--min-gain", "nan%"}).find("10%"), std::string::npos);
   EXPECT_NE(Complaint({"--max-bytes", "lots"}).find("--max-bytes"), std::string::npos);

@@ -266,7 +266,7 @@ TEST_F(StoreToolsTest, TheTextIndexLeadsFromAKeyToAllItsDonorsOnce) {
 TEST_F(StoreToolsTest, AnExportIsReadBackAsItWas) {
   const StoreListing listing = List();
   const std::string out = folder_ / "a/b";
-  ASSERT_EQ(ExportListing(listing, PosixFileSystem(), out).value().size(), 4u);
+  ASSERT_EQ(ExportListing(listing, PosixFileSystem(), out).value().size(), 5u);
   using Json = nlohmann::json;
   const auto lines = [&](const std::string& name) {
     std::vector<Json> read;
