@@ -2,6 +2,7 @@
 #ifndef AFTERIMAGE_CACHE_CACHE_IMPL_H_
 #define AFTERIMAGE_CACHE_CACHE_IMPL_H_
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -60,7 +61,7 @@ class CacheImpl final : public Cache {
   };
   struct Resolved {
     const Request* request = nullptr;  // the one asked
-    std::vector<Choice> choices;
+    std::deque<Choice> choices;  // those that are there stay where they are when others come
     std::vector<Option> options;  // of the same index
   };
   struct Findings;

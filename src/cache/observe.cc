@@ -114,8 +114,15 @@ void CacheImpl::RecordIn(StartedRequestImpl& started, RequestRow& row, std::vect
   if (n_pictures == 0) {
     query.input.encoder_output = [&] { return EncoderOutput(*started.prompt_, started); };
   }
-  for (const LayerSlot& slot : slots_) {
-    if (slot.layer != nullptr) slot.layer->Record(query, row, vectors);
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].layer == nullptr) continue;
+    slots_[i].layer->Record(query, row, vectors);
+    // A layer that was not asked because it once took long would never be asked again: what its vector takes now tells.
+    const double ms = query.memo->ms(slots_[i].key);
+    if (started.report_.layers[i].status == LayerStatus::kSkip && ms > 0) {
+      const std::scoped_lock lock(mutex_);
+      rates_.Learn("lookup." + slots_[i].key, 1, ms);
+    }
   }
   if (options_.image_gate != ImageGate::kNear || options_.loosest != ReuseClass::kApproximate) return;
   for (size_t i = 0; i < started.images_.size(); ++i) {

@@ -192,8 +192,9 @@ void CacheImpl::Substitute(Findings& findings, StartedRequestImpl& started, Reso
   add(findings.questions, {.question = true, .picture = false});
   add(findings.pictures, {.question = false, .picture = true});
   add(findings.both, {.question = true, .picture = true});
-  for (const Findings::Found& picture : findings.pictures)
+  for (const Findings::Found& picture : findings.pictures) {
     AddJoined(picture.candidate, picture.slot, picture.report, findings, started, resolved);
+  }
 }
 
 // Donors of like text about a picture that was admitted.

@@ -29,7 +29,7 @@ class Places {
  private:
   static std::vector<float> Unit(size_t at) {
     std::vector<float> unit(64, 0.0f);
-    unit.at(at) = 1;
+    unit.at(at % 64) = 1;
     return unit;
   }
 
@@ -422,6 +422,13 @@ TEST_F(VectorLayersTest, ALayerThatCostsMoreThanIsLeftToSaveIsNotAsked) {
   EXPECT_NE(Layer(report, "semantic_text").reason.find("not worth it"), std::string::npos);
   EXPECT_EQ(report.provenance, "prefix:image");
   EXPECT_EQ(encoder_->calls, calls + 1) << "made after the answer, to be found by";
+
+  encoder_->cost = [&] { clock_.AdvanceMs(0.001); };
+  bool asked = false;
+  for (int i = 0; i < 300 && !asked; ++i) {
+    asked = Layer(Serve("Is it one of " + std::to_string(i) + "?", {1}), "semantic_text").status != LayerStatus::kSkip;
+  }
+  EXPECT_TRUE(asked) << "what it takes now is learnt though nobody asks it";
 }
 
 TEST_F(VectorLayersTest, TheOriginalAnswersAboutWhateverPictureTheTextWasLastAskedAbout) {
