@@ -29,7 +29,7 @@ struct CacheSurroundings {
   const Clock& clock;        // for what things take
   const Clock& store_clock;  // for when they happened
   FileSystem& files;
-  std::vector<LayerFactory> more_layers = {};
+  std::vector<LayerFactory> more_layers;
 };
 
 class CacheImpl final : public Cache {
@@ -61,8 +61,8 @@ class CacheImpl final : public Cache {
   };
   struct Resolved {
     const Request* request = nullptr;  // the one asked
-    std::deque<Choice> choices;  // those that are there stay where they are when others come
-    std::vector<Option> options;  // of the same index
+    std::deque<Choice> choices;        // those that are there stay where they are when others come
+    std::vector<Option> options;       // of the same index
   };
   struct Findings;
 

@@ -16,8 +16,8 @@
 #include <string>
 
 #include "afterimage/embedding.h"
-#include "embed/python_hook.h"
 #include "afterimage/text_encoder.h"
+#include "embed/python_hook.h"
 
 namespace afterimage {
 
