@@ -224,10 +224,8 @@ CacheStats CacheImpl::stats() const {
   stats.evicted = held.evicted;
   stats.quarantined = held.quarantined;
   stats.write_errors = held.write_errors;
-  const Result<std::vector<VectorRow>> vectors = disk_->catalogue().LoadVectors();
-  for (size_t i = 0; vectors.ok() && i < vectors->size(); ++i) {
-    stats.vector_bytes += (*vectors)[i].values.size() * sizeof(float);
-  }
+  const Result<uint64_t> vector_bytes = disk_->catalogue().VectorBytes();
+  if (vector_bytes.ok()) stats.vector_bytes = *vector_bytes;
   for (const char* suffix : {"", "-wal"}) {
     std::error_code none;
     const auto size = std::filesystem::file_size(disk_->layout().catalogue() + suffix, none);

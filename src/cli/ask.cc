@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/request_flags.h"
 #include "core/byte_size.h"
+#include "core/json_text.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
@@ -85,7 +86,7 @@ void PrintJson(const Asked& asked, const EngineInfo& info) {
         {"numerics", info.identity.numerics.digest().Hex()},
         {"state_bytes_per_token", info.kv.bytes_per_token()},
         {"cache_refusal", info.cache_refusal}}}};
-  fmt::print("{}\n", Dump(json, 2));
+  fmt::print("{}\n", JsonText(json, 2));
 }
 
 void PrintCacheReport(const Report& report, CacheMode mode) {

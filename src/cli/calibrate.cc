@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/model_files.h"
 #include "cli/pair_scores.h"
+#include "core/json_text.h"
 #include "data/image_finder.h"
 #include "eval/report_json.h"
 
@@ -71,11 +72,11 @@ int RunCalibrate(const CalibrateFlags& flags) {
     layers.push_back(CalibrationJson(calibration));
   }
   if (flags.json) {
-    fmt::print("{}\n", Dump({{"pairs", pairs->size()},
-                             {"chunk_source", Name(flags.chunk_source)},
-                             {"false_hit_rate", flags.false_hit_rate},
-                             {"layers", std::move(layers)}},
-                            2));
+    fmt::print("{}\n", JsonText({{"pairs", pairs->size()},
+                                 {"chunk_source", Name(flags.chunk_source)},
+                                 {"false_hit_rate", flags.false_hit_rate},
+                                 {"layers", std::move(layers)}},
+                                2));
   }
   return kExitOk;
 }

@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/request_flags.h"
+#include "core/json_text.h"
 #include "eval/report_json.h"
 
 namespace afterimage {
@@ -48,7 +49,7 @@ int RunExplain(const ExplainFlags& flags) {
   const Result<nlohmann::ordered_json> json =
       flags.samples_file.empty() ? LookUp(flags.request) : FindSample(flags.samples_file, flags.request.question);
   if (!json.ok()) return Fail(json.error());
-  fmt::print("{}", flags.request.json ? Dump(*json, 2) + "\n" : Story(*json));
+  fmt::print("{}", flags.request.json ? JsonText(*json, 2) + "\n" : Story(*json));
   return kExitOk;
 }
 

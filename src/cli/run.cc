@@ -17,6 +17,7 @@
 #include "cli/model_files.h"
 #include "cli/option_table.h"
 #include "cli/progress.h"
+#include "core/json_text.h"
 #include "data/image_finder.h"
 #include "data/open_dataset.h"
 #include "data/pairs.h"
@@ -144,7 +145,7 @@ Result<Labels> OpenLabels(const DatasetChoice& choice) {
 
 void PrintSummary(const RunSummary& summary, const RunInfo& info, bool json) {
   if (json) {
-    fmt::print("{}\n", Dump(SummaryJson(summary, info), 2));
+    fmt::print("{}\n", JsonText(SummaryJson(summary, info), 2));
   } else {
     fmt::print("\n{}", SummaryTable(summary, info));
   }
@@ -221,7 +222,7 @@ void AddRun(CLI::App& app, int& exit_code) {
     if (!status.ok()) {
       exit_code = Fail(status.error());
     } else if (*print_config) {
-      fmt::print("{}\n", Dump(table.ToJson(), 2));
+      fmt::print("{}\n", JsonText(table.ToJson(), 2));
     } else {
       exit_code = RunRun(*flags);
     }

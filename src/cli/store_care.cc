@@ -112,7 +112,7 @@ int StorePurge(const std::string& folder, bool json) {
 }
 
 int StoreExport(const std::string& folder, const std::string& out, bool json) {
-  const Result<StoreListing> listing = ReadListing(PosixFileSystem(), FindLayout(folder));
+  const Result<StoreListing> listing = ReadListing(PosixFileSystem(), FindLayout(folder), /*with_vectors=*/true);
   if (!listing.ok()) return Fail(listing.error());
   const Result<std::vector<std::string>> paths = ExportListing(*listing, PosixFileSystem(), out);
   if (!paths.ok()) return Fail(paths.error());

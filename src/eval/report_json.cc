@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.h"
 #include "eval/score.h"
 
 namespace afterimage {
@@ -207,9 +208,7 @@ std::string SampleLine(const SampleOutcome& outcome) {
     }
   }
   json["metadata"] = sample.metadata.empty() ? Json() : Json::parse(sample.metadata, nullptr, false);
-  return Dump(json);
+  return JsonText(json);
 }
-
-std::string Dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace afterimage

@@ -24,9 +24,6 @@ std::string LogLine(const SampleOutcome& outcome);
 // right: true, false, or null where they do not say.
 std::string SampleLine(const SampleOutcome& outcome);
 
-// JSON as text; bytes a model made that are not UTF-8 come out as U+FFFD.
-std::string Dump(const nlohmann::ordered_json& json, int indent = -1);
-
 }  // namespace afterimage
 
 #endif  // AFTERIMAGE_EVAL_REPORT_JSON_H_

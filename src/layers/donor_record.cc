@@ -1,6 +1,6 @@
 #include "layers/donor_record.h"
 
-#include <nlohmann/json.hpp>
+#include "core/json_text.h"
 
 namespace afterimage {
 
@@ -10,7 +10,7 @@ std::string EncodeDonor(const DonorRecord& record) {
   const nlohmann::ordered_json json = {
       {"id", record.donor.id}, {"question", record.donor.question},       {"chunk_text", record.chunk_text},
       {"text", record.text},   {"image_paths", record.donor.image_paths}, {"image_sizes", std::move(sizes)}};
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return JsonText(json);
 }
 
 std::optional<DonorRecord> DecodeDonor(std::string_view payload) {

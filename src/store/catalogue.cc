@@ -534,6 +534,14 @@ Result<std::vector<VectorRow>> Catalogue::LoadVectors() {
   return impl_->Collect<VectorRow>(impl_->reader.vectors, TakeVector);
 }
 
+Result<uint64_t> Catalogue::VectorBytes() {
+  const std::lock_guard lock(impl_->read_mutex);
+  if (impl_->reader.database == nullptr) return Error{Errc::kIo, impl_->path + " could not be made anew"};
+  const Result<int64_t> bytes = impl_->reader.database->Number("SELECT total(length(vector)) FROM vectors");
+  if (!bytes.ok()) return bytes.error();
+  return static_cast<uint64_t>(*bytes);
+}
+
 Result<std::vector<VectorRow>> Catalogue::LoadVectors(const Digest& space) {
   const std::lock_guard lock(impl_->read_mutex);
   VectorRef first = {space, {}};

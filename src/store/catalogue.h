@@ -150,6 +150,8 @@ class Catalogue {
   // All of a space, or all there are.
   Result<std::vector<VectorRow>> LoadVectors(const Digest& space);
   Result<std::vector<VectorRow>> LoadVectors();
+  // Of all vectors, without reading them.
+  Result<uint64_t> VectorBytes();
 
   Result<std::optional<Rate>> FindRate(const std::string& key);
   Result<std::vector<Rate>> LoadRates();

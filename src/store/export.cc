@@ -31,10 +31,6 @@ std::string DateText(int64_t time_ns) {
   return {text.data(), n};
 }
 
-std::string JsonText(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 Json ToJson(const ChunkRow& row) {
   const ChunkHeader& h = row.header;
   return {{"id", row.id.Hex()},

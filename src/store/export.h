@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "afterimage/result.h"
+#include "core/json_text.h"
 #include "store/file_system.h"
 #include "store/listing.h"
 
@@ -24,9 +25,6 @@ nlohmann::ordered_json ToJson(const std::vector<Rate>& rates);
 
 // {"<text key>": ["<id of a prompt's last chunk>", ...], ...}, the oldest first: one key leads to all its donors.
 nlohmann::ordered_json TextIndex(const std::vector<RequestRow>& requests);
-
-// JSON on one line (indent -1) or more, for any bytes: what is not UTF-8 is replaced.
-std::string JsonText(const nlohmann::ordered_json& json, int indent);
 
 // "2026-11-15 09:30:12", in UTC; "-" for what is no time of this century, as of a clock that counts from the boot.
 std::string DateText(int64_t time_ns);

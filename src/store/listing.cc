@@ -17,7 +17,7 @@ DiskLayout FindLayout(const std::string& folder) {
   return elsewhere.ok() && elsewhere->has_value() ? DiskLayout(folder, **elsewhere) : layout;
 }
 
-Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout) {
+Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout, bool with_vectors) {
   const Result<FolderState> state = InspectFolder(files, layout);
   if (!state.ok()) return state.error();
   if (*state == FolderState::kFresh) {
@@ -38,7 +38,8 @@ Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout) {
   if (!requests.ok()) return explained(requests.error());
   Result<std::vector<Rate>> rates = (*catalogue)->LoadRates();
   if (!rates.ok()) return explained(rates.error());
-  auto vectors = (*catalogue)->LoadVectors();
+  Result<std::vector<VectorRow>> vectors = std::vector<VectorRow>();
+  if (with_vectors) vectors = (*catalogue)->LoadVectors();
   if (!vectors.ok()) return explained(vectors.error());
 
   StoreListing listing;

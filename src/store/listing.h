@@ -21,7 +21,7 @@ namespace afterimage {
 struct StoreListing {
   std::vector<ChunkRow> chunks;      // the oldest first
   std::vector<RequestRow> requests;  // the oldest first
-  std::vector<VectorRow> vectors;
+  std::vector<VectorRow> vectors;    // where they were asked for: they are larger than all the rest
   std::vector<Rate> rates;
   StoreStats totals;               // of what is held; the counters are zero
   uint64_t catalogue_bytes = 0;    // on disk, with its log
@@ -34,7 +34,7 @@ struct StoreListing {
 DiskLayout FindLayout(const std::string& folder);
 
 // Errors: kNotFound (nothing there), kInvalidArgument (a folder of something else), kCorrupt, kUnsupported, kIo.
-Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout);
+Result<StoreListing> ReadListing(FileSystem& files, const DiskLayout& layout, bool with_vectors = false);
 
 // Chunks as trees, parents before children: positions in `chunks`, and how deep. Chunks whose parent is not held are
 // roots; none is left out, whatever their parents say.
