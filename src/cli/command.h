@@ -17,6 +17,7 @@ void AddAsk(CLI::App& app, int& exit_code);
 void AddBench(CLI::App& app, int& exit_code);
 void AddCalibrate(CLI::App& app, int& exit_code);
 void AddExplain(CLI::App& app, int& exit_code);
+void AddReport(CLI::App& app, int& exit_code);
 void AddRun(CLI::App& app, int& exit_code);
 void AddStore(CLI::App& app, int& exit_code);
 void AddWorld(CLI::App& app, int& exit_code);

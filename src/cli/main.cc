@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   int exit_code = kExitOk;
   AddAsk(app, exit_code);
   AddRun(app, exit_code);
+  AddReport(app, exit_code);
   AddExplain(app, exit_code);
   AddCalibrate(app, exit_code);
   AddBench(app, exit_code);
