@@ -32,6 +32,7 @@ demo: build
 	  --cache-dir build/demo-cache
 
 test: build
+	@scripts/setup test
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
 
 unit: build
@@ -47,7 +48,8 @@ format:
 	@scripts/setup lint
 	@scripts/lint --fix
 
-asan tsan: setup
+asan tsan:
+	@scripts/setup test
 	@$(call configure,$@)
 	@cmake --build build-$@ -j $(JOBS)
 	@ctest --test-dir build-$@ -j $(JOBS) --output-on-failure
