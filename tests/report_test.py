@@ -224,8 +224,8 @@ class PageTest(unittest.TestCase):
                       "tiny at 0.7, tiny at 0.9, large at 0.5, large at 0.7 and large at 0.9", gates)
         self.assertIn(f"threshold: 0.900, at least 0.850; text guard in {AWKWARD}", gates)
         self.assertTrue(any(line.startswith("no gate was asked in tiny at 0.5") for line in gates), gates)
-        self.assertIn("14 requests went wrong, in all experiments together; 2 cases of them are shown, each once.",
-                      self.text("#gallery .note"))
+        self.assertEqual(self.text("#gallery .note"), "14 requests went wrong, in all experiments together. "
+                         "2 cases stand for 14 of them; 0 are left out.")
         with open(self.whole, encoding="utf-8") as file:
             self.assertEqual(file.read().count("data:image/png;base64,"), 2, "each picture is held once")
 

@@ -72,12 +72,13 @@ function numbersOf(columns, rows) {
       dataTable(columns, rows)));
 }
 
-// A figure with what explains it: title above, then legend, drawings side by side, and the numbers to open.
-function figure({title, items, drawings, note, numbers}) {
+// A figure with what explains it: title above, then legend, drawings side by side, and the numbers to open. Small
+// drawings stay small where there are few of them.
+function figure({title, items, drawings, areSmall, note, numbers}) {
   return element("figure", {},
     title ? element("figcaption", {}, title) : null,
     items ? legend(items) : null,
-    element("div", {class: "drawings"}, ...drawings),
+    element("div", {class: areSmall ? "drawings small" : "drawings"}, ...drawings),
     note ?? null,
     numbers ?? null);
 }

@@ -60,7 +60,7 @@ const tickNumber = value => String(Number(value.toPrecision(3)));
 
 // With its own texts: the library leaves out most of them on a logarithmic scale. Null: a linear scale finds its own.
 function timeAxis(label, ticks) {
-  if (ticks === null) return [Plot.gridX({ticks: 5}), Plot.axisX({...named(label), ticks: 5})];
+  if (ticks === null) return [Plot.gridX({ticks: 5}), Plot.axisX({...named(label), ticks: 5, tickFormat: tickNumber})];
   return [Plot.gridX(ticks), Plot.axisX(ticks, {...named(label), text: tickNumber})];
 }
 

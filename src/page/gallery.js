@@ -67,8 +67,8 @@ function showGallery() {
     return;
   }
   section("gallery").append(
-    element("p", {class: "note"}, `${count(wrong, "request")} went wrong, in all experiments together; ` +
-      `${count(cases.length, "case")} of them ${cases.length === 1 ? "is" : "are"} shown, each once` +
-      (leftOut > 0 ? `, and ${count(leftOut, "request")} ${leftOut === 1 ? "is" : "are"} left out.` : ".")),
+    element("p", {class: "note"}, `${count(wrong, "request")} went wrong, in all experiments together. ` +
+      `${count(cases.length, "case")} ${cases.length === 1 ? "stands" : "stand"} for ${wrong - leftOut} of them; ` +
+      `${leftOut} ${leftOut === 1 ? "is" : "are"} left out.`),
     element("div", {class: "cases"}, ...cases.map(caseCard)));
 }

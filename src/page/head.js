@@ -8,7 +8,7 @@ const texts = values => unique(values.filter(value => (value ?? "") !== "").map(
 
 function facts() {
   const failed = experiments.length - finished.length;
-  const requests = sum(finished.map(experiment => number(experiment, "samples") ?? 0));
+  const requests = sum(finished.map(experiment => answered(experiment) ?? 0));
   const results = key => texts(finished.map(experiment => experiment.results[key]));
   return element("dl", {class: "facts"},
     ...fact("Experiments", [`${experiments.length}${failed > 0 ? ` (${failed} failed)` : ""}`]),
@@ -20,6 +20,7 @@ function facts() {
     ...fact("Logs", page.logs.map(baseName)));
 }
 
+const answered = experiment => number(experiment, "samples");
 const falseHits = experiment => number(experiment, "false_hits.count");
 const wrongDonors = experiment => number(experiment, "wrong_donors.count");
 const speedUp = experiment => number(experiment, "speedup.ttft_mean");
@@ -28,14 +29,14 @@ const puts = experiment => !["without the cache", "dry run"].includes(experiment
 // Of what can really be run: not with the labels at hand.
 function fastestWithoutFalseHits() {
   const candidates = finished.filter(experiment => falseHits(experiment) === 0 && speedUp(experiment) !== null &&
-    puts(experiment) && experiment.kind !== "the labels decide");
+    answered(experiment) !== null && puts(experiment) && experiment.kind !== "the labels decide");
   if (candidates.length === 0) return [];
   const best = candidates.reduce((a, b) => (speedUp(b) > speedUp(a) ? b : a));
   const high = interval(best, "false_hits.per_request_interval")?.[1];
   return [["Fastest without a false hit: ", element("b", {}, best.name),
     `, ${times(speedUp(best))} as fast to the first token as without the cache (in the mean ` +
     `${milliseconds(number(best, "ttft_ms.mean"))} against ${milliseconds(number(best, "baseline.ttft_ms.mean"))}). ` +
-    `None in ${count(number(best, "samples"), "request")} still allows up to ${percent(high)} (95 %).` +
+    `None in ${count(answered(best), "request")} still allows up to ${percent(high)} (95 %).` +
     (wrongDonors(best) > 0 ? ` ${count(wrongDonors(best), "wrong donor")} gave the right answer by luck.` : "")]];
 }
 
@@ -46,10 +47,10 @@ function rulesCompared() {
     const of = kind => group.filter(experiment => experiment.kind === kind);
     for (const [measure, word] of measures) {
       const [original, ours] = ["original's rules", "all rules"].map(kind =>
-        of(kind).filter(experiment => measure(experiment) !== null));
+        of(kind).filter(experiment => measure(experiment) !== null && answered(experiment) !== null));
       if (original.length === 0 || ours.length === 0) continue;
       const counts = group => range(group.map(measure));
-      const requests = range([...original, ...ours].map(experiment => number(experiment, "samples")));
+      const requests = range([...original, ...ours].map(answered));
       return [[element("b", {}, where), `: in ${requests} requests the original's rules gave ${counts(original)} ` +
         `${word}s (${count(original.length, "experiment")}), all rules ${counts(ours)}.`]];
     }
@@ -79,7 +80,7 @@ function whatIsMissing() {
     ...lacking("false_hits.count", "ran without --baseline: their false hits and speed-ups are not known."),
     ...lacking("wrong_donors.count", "had no labels: their wrong donors are not known."),
     ...(unread.length === 0 ? [] : [[`Of ${count(unread.length, "experiment")} there are no requests to show; the ` +
-      `first: ${unread[0].name}, ${unread[0].requests_missing}`]]),
+      `first: ${unread[0].name} (${unread[0].requests_missing.replace(/\.$/, "")}).`]]),
   ];
 }
 

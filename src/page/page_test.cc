@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 
+#include "core/sha256.h"
 #include "page/page_parts.h"
 #include "testing/temporary_folder.h"
 
@@ -53,6 +56,15 @@ TEST_F(PageTest, APageHoldsItsTitleItsStyleItsScriptsAndItsLibraries) {
     EXPECT_NE(page.find(library.license), std::string::npos);
   }
   EXPECT_TRUE(page.ends_with("</html>\n"));
+}
+
+TEST_F(PageTest, TheLibrariesAreThoseTheirReadmeNames) {
+  std::ifstream file(LIBRARIES_README);
+  const std::string readme(std::istreambuf_iterator<char>(file), {});
+  for (const PageLibrary& library : PageLibraries()) {
+    const std::string digest = Sha256().AddRaw(std::as_bytes(std::span(library.script))).Finish().Hex();
+    EXPECT_NE(readme.find(digest), std::string::npos) << digest;
+  }
 }
 
 TEST_F(PageTest, NoPartOfAPageCanEndTheScriptItStandsIn) {

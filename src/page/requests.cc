@@ -72,7 +72,8 @@ class RequestsReader {
 
   Requests Finish() {
     Requests requests;
-    requests.columns = {{"total", total_}, {"failed", failed_}, {"damaged", damaged_}, {"sources", sources_}};
+    requests.columns = {
+        {"total", total_}, {"failed", failed_}, {"damaged", damaged_}, {"classes", classes_}, {"sources", sources_}};
     requests.columns.update(columns_);
     requests.wrong_total = wrong_total_;
     for (std::vector<Json>& of_rank : wrong_) std::ranges::move(of_rank, std::back_inserter(requests.wrong));
@@ -86,7 +87,7 @@ class RequestsReader {
     if (++total_ <= kMaxRequestsDrawn) {
       const auto source = sample.find("hit_source");
       const bool has_source = source != sample.end() && source->is_string();
-      columns_["class"].push_back(sample["class"]);
+      columns_["class"].push_back(NumberOf(classes_, sample["class"]));
       columns_["source"].push_back(has_source ? Json(NumberOf(sources_, *source)) : Json());
       columns_["ttft_ms"].push_back(Ms(sample, "ttft"));
       columns_["baseline_ttft_ms"].push_back(Ms(sample, "baseline_ttft"));
@@ -105,6 +106,7 @@ class RequestsReader {
   size_t failed_ = 0;
   size_t damaged_ = 0;
   size_t wrong_total_ = 0;
+  Json classes_ = Json::array();
   Json sources_ = Json::array();
   Json columns_ = {{"class", Json::array()},
                    {"source", Json::array()},

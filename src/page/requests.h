@@ -17,9 +17,9 @@ inline constexpr size_t kMaxRequestsDrawn = 2000;
 inline constexpr size_t kMaxWrongShown = 8;
 
 struct Requests {
-  // {"total", "failed", "damaged", "sources": [names], and by request, of the first kMaxRequestsDrawn:
-  //  "class", "source" (a number of `sources` or null), "ttft_ms", "baseline_ttft_ms" (or null), "marks"}.
-  // A mark is the sum of 1 (stored KV state was put back), 2 (false hit) and 4 (wrong donor).
+  // {"total", "failed", "damaged", "classes": [names], "sources": [names], and by request, of the first
+  // kMaxRequestsDrawn: "class" and "source" (places in these; null: no source), "ttft_ms", "baseline_ttft_ms" (or
+  // null), "marks"}. A mark is the sum of 1 (stored KV state was put back), 2 (false hit) and 4 (wrong donor).
   nlohmann::ordered_json columns;
   // Lines of false hits and wrong donors: of every donor one before any has two, since its others are much the same;
   // and the worst first, which are both, then false hits, then wrong donors.

@@ -19,7 +19,7 @@ function colorsOf(sources) {
 function requestsOf(experiment) {
   const columns = experiment.requests;
   return columns.class.map((reuse, i) => ({
-    place: i, class: reuse, ms: columns.ttft_ms[i], baseline: columns.baseline_ttft_ms[i],
+    place: i, class: columns.classes[reuse], ms: columns.ttft_ms[i], baseline: columns.baseline_ttft_ms[i],
     source: columns.source[i] === null ? nothingReused : columns.sources[columns.source[i]],
     hit: (columns.marks[i] & mark.hit) !== 0,
     wrong: (columns.marks[i] & (mark.falseHit | mark.wrongDonor)) !== 0,
@@ -143,7 +143,7 @@ function streamOf(experiment) {
 
 // All rules, with the most classes to see; else whatever shows most.
 function mostTelling(choices) {
-  const variety = experiment => unique(experiment.requests.class).length;
+  const variety = experiment => experiment.requests.classes.length;
   const score = experiment => [experiment.kind === "all rules", variety(experiment), experiment.requests.total];
   return d3.sort(choices, (a, b) => d3.descending(score(a)[0], score(b)[0]) ||
     d3.descending(score(a)[1], score(b)[1]) || d3.descending(score(a)[2], score(b)[2]))[0];

@@ -51,7 +51,8 @@ TEST_F(RequestsTest, ARequestIsAFewNumbers) {
   const Json& columns = requests.columns;
   EXPECT_EQ(columns["total"], 5);
   EXPECT_EQ(columns["sources"], Json({"text:exact", "text:semantic"}));
-  EXPECT_EQ(columns["class"], Json({"cold", "exact", "approximate", "cold", "cold"}));
+  EXPECT_EQ(columns["classes"], Json({"cold", "exact", "approximate"}));
+  EXPECT_EQ(columns["class"], Json({0, 1, 2, 0, 0}));
   EXPECT_EQ(columns["source"], Json({nullptr, 0, 1, 0, 1}));
   EXPECT_EQ(columns["ttft_ms"], Json({500.0, 1.235, 500.0, 500.0, 500.0}));
   EXPECT_EQ(columns["baseline_ttft_ms"], Json({nullptr, 250.0, nullptr, nullptr, nullptr}));

@@ -143,6 +143,7 @@ function lineFigure(group, groups) {
     title: `The ${layerName(layer)}: ${settingText(group, groups)}`,
     items: models.map((label, i) => ({label, ...series[i % series.length]})),
     drawings,
+    areSmall: true,
     numbers: thresholdNumbers(group),
   });
 }
@@ -180,6 +181,7 @@ function heatFigure(group, groups) {
       `${rate.label} by the thresholds of ${down} and ${across}. ` + runs.map(run =>
         `${percent(number(run.experiment, rate.key))} at ${run.thresholds[down]} and ${run.thresholds[across]}`)
         .join(", "))),
+    areSmall: true,
     numbers: thresholdNumbers({layers: group.layers, runs}),
   }));
 }
