@@ -1,12 +1,14 @@
 # The two commands of the README are `make demo` and `make test`; every target sets up what it needs.
 #
-#   make build   the program, at build/afterimage
-#   make demo    96 questions about pictures, with the cache and without it, answered by a tiny model that is included
-#   make test    all tests (make unit: only those that need no model, in under a minute)
-#   make lint    clang-format and clang-tidy
-#   make asan    the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   make tsan    the tests under ThreadSanitizer
-#   make bench   the measured claims of the README, on this machine (minutes)
+#   make build      the program, at build/afterimage
+#   make demo       96 questions about pictures, with the cache and without it, answered by a tiny model that is
+#                   included, and a page of figures about it
+#   make test       all tests (make unit: only those that need no model, in under a minute)
+#   make ablation   the 44 experiments of docs/experiments.md, and a page of figures (half an hour)
+#   make lint       clang-format and clang-tidy
+#   make asan       the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   make tsan       the tests under ThreadSanitizer
+#   make bench      the measured claims of the README, on this machine (minutes)
 #
 # LLAMA_SOURCE=/path builds against a llama.cpp source of your own.
 SHELL := /bin/bash
@@ -17,7 +19,7 @@ export LLAMA_SOURCE
 configure = cmake --log-level=WARNING --preset $(1) \
   "-DAFTERIMAGE_LLAMA_SOURCE=$(or $(LLAMA_SOURCE),$(CURDIR)/third_party/llama.cpp)" >/dev/null
 
-.PHONY: setup build demo test unit lint format asan tsan bench clean
+.PHONY: setup build demo ablation test unit lint format asan tsan bench clean
 
 setup:
 	@scripts/setup
@@ -27,9 +29,14 @@ build: setup
 	@cmake --build build -j $(JOBS)
 
 demo: build
-	@rm -rf build/demo-cache
-	@build/afterimage run --dataset world --dataset-config traffic --max-samples 96 --baseline --reuse exact \
-	  --cache-dir build/demo-cache
+	@rm -rf build/demo
+	@mkdir -p build/demo
+	@build/afterimage run --name demo --dataset world --dataset-config traffic --max-samples 96 --baseline --reuse exact \
+	  --cache-dir build/demo/cache --samples-file build/demo/samples.jsonl --log-file build/demo/log.csv
+	@build/afterimage report build/demo/log.csv -o build/demo/report.html --title "afterimage: the demo"
+
+ablation:
+	@./run_ablation.sh
 
 test: build
 	@scripts/setup test

@@ -6,7 +6,7 @@ import unittest
 
 from program import FOLDER, run, write_rates
 
-STREAMS = ["paraphrases", "flips", "clips", "twins", "lookalikes", "traffic", "heldout"]
+STREAMS = ["paraphrases", "flips", "clips", "twins", "lookalikes", "traffic", "mixed", "heldout"]
 
 
 def run_json(*args):

@@ -31,6 +31,8 @@ struct LlamaOptions {
 
   // $XDG_CACHE_HOME/afterimage/file-digests, or under ~/.cache; empty when neither variable is set.
   static std::string DefaultFileDigestCache();
+
+  bool operator==(const LlamaOptions&) const = default;
 };
 
 // Loads the model and tests, by capturing and reading back a few tokens, that this build's state bytes are the ones

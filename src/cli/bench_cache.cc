@@ -12,6 +12,7 @@
 
 #include "afterimage/cache.h"
 #include "cli/command.h"
+#include "cli/machine.h"
 
 namespace afterimage {
 namespace {

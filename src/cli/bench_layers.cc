@@ -11,6 +11,7 @@
 #include "afterimage/llama_text_encoder.h"
 #include "cli/bench_tools.h"
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "cli/model_files.h"
 #include "core/sha256.h"
 #include "core/summary.h"

@@ -10,6 +10,7 @@
 #include "afterimage/clock.h"
 #include "cli/bench_tools.h"
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "engine/llama/plain_run.h"
 
 namespace afterimage {

@@ -14,6 +14,7 @@
 #include "cli/bench_file.h"
 #include "cli/bench_tools.h"
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "cli/progress.h"
 #include "core/summary.h"
 #include "store/disk_store.h"

@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
-#include <thread>
 
 #include "afterimage/llama_engine.h"
 #include "engine/llama/random_model.h"
@@ -36,17 +34,6 @@ Result<BenchModel> LoadBenchModel(const std::string& shape_name, const std::stri
 std::string DefaultModelsDir() {
   const std::filesystem::path digests = LlamaOptions::DefaultFileDigestCache();
   return digests.empty() ? "models-cache" : (digests.parent_path() / "models").string();
-}
-
-std::string MachineName() {
-  std::string name = "unknown processor";
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (std::string line; std::getline(cpuinfo, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    name = line.substr(line.find(':') + 2);
-    break;
-  }
-  return fmt::format("{}, {} cores", name, std::thread::hardware_concurrency());
 }
 
 std::shared_ptr<const Image> BenchPicture(int size, uint32_t seed) {

@@ -25,9 +25,6 @@ Result<BenchModel> LoadBenchModel(const std::string& shape, const std::string& m
 // afterimage/models in the user's cache folder.
 std::string DefaultModelsDir();
 
-// "AMD EPYC ..., 2 cores"
-std::string MachineName();
-
 // A square of noise; other seeds give other pictures.
 std::shared_ptr<const Image> BenchPicture(int size, uint32_t seed);
 

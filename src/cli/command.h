@@ -13,6 +13,7 @@ inline constexpr int kExitFailed = 1;
 inline constexpr int kExitBadUsage = 2;
 
 // Each adds its flags to `app` and, when chosen, leaves its exit code in `exit_code`.
+void AddAblate(CLI::App& app, int& exit_code);
 void AddAsk(CLI::App& app, int& exit_code);
 void AddBench(CLI::App& app, int& exit_code);
 void AddCalibrate(CLI::App& app, int& exit_code);
@@ -20,6 +21,7 @@ void AddExplain(CLI::App& app, int& exit_code);
 void AddReport(CLI::App& app, int& exit_code);
 void AddRun(CLI::App& app, int& exit_code);
 void AddStore(CLI::App& app, int& exit_code);
+void AddSweep(CLI::App& app, int& exit_code);
 void AddWorld(CLI::App& app, int& exit_code);
 
 // Prints "afterimage: <message>" on stderr. kExitBadUsage for an invalid argument, else kExitFailed.

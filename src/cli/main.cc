@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
   int exit_code = kExitOk;
   AddAsk(app, exit_code);
   AddRun(app, exit_code);
+  AddSweep(app, exit_code);
+  AddAblate(app, exit_code);
   AddReport(app, exit_code);
   AddExplain(app, exit_code);
   AddCalibrate(app, exit_code);

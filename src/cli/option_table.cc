@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
+#include <utility>
 
 namespace afterimage {
 namespace {
@@ -88,7 +90,33 @@ void AddOptionTo(CLI::App& command, const OptionTable::Row& row) {
   option->required(row.required)->group(row.group);
 }
 
+// How many letters must be put in, taken out or changed to make one of the other.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, changed}));
+    }
+  }
+  return row.back();
+}
+
 }  // namespace
+
+std::string DidYouMean(std::string_view given, const std::vector<std::string>& names) {
+  size_t least = given.size() / 2 + 1;  // more than half of it wrong is another word
+  std::string nearest;
+  for (const std::string& name : names) {
+    const size_t distance = EditDistance(given, name);
+    if (distance >= least) continue;
+    least = distance;
+    nearest = name;
+  }
+  return nearest.empty() ? "" : fmt::format(" Did you mean '{}'?", nearest);
+}
 
 namespace option_table_internal {
 
@@ -166,25 +194,28 @@ void OptionTable::AddTo(CLI::App& command) const {
   }
 }
 
-Result<OptionTable::Row*> OptionTable::Find(std::string_view key) {
+OptionTable::Row* OptionTable::Find(std::string_view key) {
   const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.key == key; });
-  if (row == rows_.end()) return Wrong(fmt::format("There is no option '{}'.", key));
-  return &*row;
+  return row == rows_.end() ? nullptr : &*row;
 }
 
 Status OptionTable::Set(std::string_view key, const Json& value) {
-  const Result<Row*> row = Find(key);
-  if (!row.ok()) return row.error();
-  Status status = SetFromJson(**row, value);
-  if (status.ok()) *(*row)->given = true;
+  Row* const row = Find(key);
+  if (row == nullptr) {
+    std::vector<std::string> keys;
+    for (const Row& known : rows_) keys.push_back(known.key);
+    return Wrong(fmt::format("There is no option '{}'.{}", key, DidYouMean(key, keys)));
+  }
+  Status status = SetFromJson(*row, value);
+  if (status.ok()) *row->given = true;
   return status;
 }
 
 Status OptionTable::Default(const Json& values) {
   for (const auto& [key, value] : values.items()) {
-    const Result<Row*> row = Find(key);
-    if (!row.ok() || *(*row)->given) continue;
-    if (Status status = SetFromJson(**row, value); !status.ok()) return status;
+    const Row* const row = Find(key);
+    if (row == nullptr || *row->given) continue;
+    if (Status status = SetFromJson(*row, value); !status.ok()) return status;
   }
   return {};
 }

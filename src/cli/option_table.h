@@ -57,7 +57,8 @@ class OptionTable {
 
   void AddTo(CLI::App& command) const;
 
-  // Sets an option by its key, from a JSON text, number, boolean or list of texts. Errors: kInvalidArgument.
+  // Sets an option by its key, from a JSON text, number, boolean or list of texts. Errors: kInvalidArgument (no such
+  // key, naming the one most like it; no such value).
   Status Set(std::string_view key, const Json& value);
   // Sets the options named in the object that were not given; those this table does not have are passed over.
   // Errors: as Set's.
@@ -69,11 +70,14 @@ class OptionTable {
 
  private:
   Row& AddRow(Row row);
-  Result<Row*> Find(std::string_view key);
+  Row* Find(std::string_view key);  // null: there is none
 
   std::string group_ = "Options";  // CLI11's own heading
   std::vector<Row> rows_;
 };
+
+// " Did you mean 'x'?", with the name most like `given` if one is near, else nothing.
+std::string DidYouMean(std::string_view given, const std::vector<std::string>& names);
 
 namespace option_table_internal {
 Status ParseText(const std::string& text, std::string& value);

@@ -24,6 +24,7 @@ struct SampleOutcome {
   Sample sample;  // empty where the data set could not give it
   std::string prompt;
   std::string chunk_text;
+  size_t pictures = 0;         // that went into the request
   std::optional<Error> error;  // set: it was not answered, and nothing below means anything
 
   Answer answer;

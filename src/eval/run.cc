@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "eval/answer_replay.h"
 #include "eval/score.h"
 
 namespace afterimage {
@@ -65,18 +66,27 @@ class Runner {
     outcome.chunk_text = ChunkText(outcome.sample, options_.chunk_source);
     const Result<Query> query = MakeQuery(outcome);
     if (!query.ok()) return query.error();
+    outcome.pictures = query->image_paths.size();
     labels_.Add(outcome.sample);
     const bool baseline_first = std::exchange(baseline_first_, !baseline_first_);
     if (baseline_first) {
       if (Status status = ServeBaseline(*query, outcome); !status.ok()) return status;
     }
-    Result<Served> served = cache_.Serve(*query, nullptr);
+    Result<Served> served = ServeOrReplay(*query);
     if (!served.ok()) return served.error();
     outcome.answer = std::move(served->answer);
     outcome.report = std::move(served->report);
     outcome.verdict = JudgeReport(labels_, LabelQueryOf(*query), outcome.report);
     outcome.correct = ScoreOf(outcome.answer.text, outcome.sample);
     return baseline_first ? Status() : ServeBaseline(*query, outcome);
+  }
+
+  Result<Served> ServeOrReplay(const Query& query) {
+    if (!options_.answer_replay) return cache_.Serve(query, nullptr);
+    if (std::optional<Served> replayed = replay_.Find(query); replayed.has_value()) return std::move(*replayed);
+    Result<Served> served = cache_.Serve(query, nullptr);
+    if (served.ok()) replay_.Keep(query, *served);
+    return served;
   }
 
   Status ServeBaseline(const Query& query, SampleOutcome& outcome) {
@@ -95,6 +105,7 @@ class Runner {
   Labels& labels_;
   const RunOptions& options_;
   RunObserver& observer_;
+  AnswerReplay replay_;
   bool warned_of_pictures_ = false;
   bool warned_of_missing_ = false;
   bool baseline_first_ = false;

@@ -17,7 +17,8 @@ struct RunOptions {
   ChunkSource chunk_source = ChunkSource::kSemantic;
   std::string prompt_template;  // empty: the question
   Sampling sampling;
-  bool metrics = false;  // also GQA's own report
+  bool metrics = false;        // also GQA's own report
+  bool answer_replay = false;  // a question that was answered before does not come to the cache (answer_replay.h)
 };
 
 // Hears of every sample as it is done. Called on the thread that runs.

@@ -65,6 +65,7 @@ void RunSummary::Add(const SampleOutcome& outcome) {
     ++expected_hits;
     expected_hits_met += IsExpectedHit(outcome) ? 1 : 0;
   }
+  images_asked += outcome.pictures;
   AddReport(outcome.report);
   AddBaseline(outcome);
   AddLabels(outcome);

@@ -69,6 +69,7 @@ class RunSummary {
   uint64_t tokens_reused = 0;
   uint64_t tokens_computed = 0;
   uint64_t tokens_generated = 0;
+  uint64_t images_asked = 0;  // about: what the encoder would run for without a cache
   uint64_t images_encoded = 0;
   uint64_t images_put_back = 0;
   uint64_t bytes_stored = 0;
@@ -109,7 +110,9 @@ struct RunInfo {
   std::string dataset;  // as it was given
   EngineInfo engine;
   CacheMode mode = CacheMode::kLive;
-  CacheStats stats;  // at the end
+  CacheStats stats;     // at the end
+  std::string machine;  // what it ran on
+  std::string commit;   // of the program
 };
 
 // The object `run --json` prints.

@@ -102,6 +102,8 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                {"model", info.model},
                {"dataset", info.dataset},
                {"engine", {{"name", info.engine.name}, {"model", info.engine.model}}},
+               {"machine", info.machine},
+               {"commit", info.commit},
                {"samples", summary.samples},
                {"errors", summary.errors},
                {"accuracy", Share(summary.correct, summary.scored)},
@@ -123,7 +125,9 @@ Json SummaryJson(const RunSummary& summary, const RunInfo& info) {
                     {"reused", summary.tokens_reused},
                     {"computed", summary.tokens_computed},
                     {"generated", summary.tokens_generated}};
-  json["images"] = {{"encoded", summary.images_encoded}, {"encode_skipped", summary.images_put_back}};
+  json["images"] = {{"asked", summary.images_asked},
+                    {"encoded", summary.images_encoded},
+                    {"encode_skipped", summary.images_put_back}};
   json["bytes"] = {{"stored", summary.bytes_stored},
                    {"loaded", summary.bytes_loaded},
                    {"by_kind",

@@ -26,6 +26,7 @@ Split SplitBuilder::Build() {
   MakeTwins();
   MakeLookalikes();
   MakeTraffic();
+  MakeMixed();
   return std::move(split_);
 }
 

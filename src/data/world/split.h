@@ -63,6 +63,7 @@ struct Pair {
 //   twins        the same questions about a picture, and the picture compressed, resized, cropped and brightened
 //   lookalikes   the same question about two pictures that differ in one object, with different answers
 //   traffic      pictures and questions by popularity (Zipf), in order of arrival
+//   mixed        some of each but `balanced`, interleaved: a stream with everything in it
 //   heldout      questions of `balanced` in wordings the models were not trained on
 struct Stream {
   std::vector<Entry> entries;

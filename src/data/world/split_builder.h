@@ -1,4 +1,4 @@
-// SplitBuilder: makes the streams of a split. Internal to split.cc, balanced.cc and frames.cc.
+// SplitBuilder: makes the streams of a split. Internal to split.cc, balanced.cc, frames.cc and mixed.cc.
 #ifndef AFTERIMAGE_DATA_WORLD_SPLIT_BUILDER_H_
 #define AFTERIMAGE_DATA_WORLD_SPLIT_BUILDER_H_
 
@@ -41,6 +41,7 @@ class SplitBuilder {
   void MakeTwins();
   void MakeLookalikes();
   void MakeTraffic();
+  void MakeMixed();
 
   const int number_;
   const int scenes_;

@@ -151,6 +151,10 @@ TEST_F(SplitTest, StreamsHoldWhatTheyAreNamedFor) {
   EXPECT_EQ(kinds("paraphrases"), Set{"paraphrase"});
   EXPECT_EQ(kinds("traffic"), (Set{"repeat", "paraphrase"}));
   for (const std::string kind : {"vanishes", "recolored", "motion"}) EXPECT_EQ(kinds("clips").count(kind), 1u) << kind;
+  const Set mixed = kinds("mixed");
+  for (const std::string kind : {"paraphrase", "repeat", "negation", "motion", "cropped", "vanished"}) {
+    EXPECT_EQ(mixed.count(kind), 1u) << kind;
+  }
   EXPECT_EQ(share("flips"), 0);
   EXPECT_EQ(share("lookalikes"), 0);
   EXPECT_EQ(share("twins"), 1);

@@ -52,7 +52,7 @@ TEST_F(WorldTest, FilesAreInTheFormatOfGqa) {
   const nlohmann::json graphs = Parse("sceneGraphs/val_sceneGraphs.json");
   size_t questions = 0;
   for (const std::string stream :
-       {"balanced", "paraphrases", "flips", "clips", "twins", "lookalikes", "traffic", "heldout"}) {
+       {"balanced", "paraphrases", "flips", "clips", "twins", "lookalikes", "traffic", "mixed", "heldout"}) {
     const nlohmann::json file = Parse("questions/val_" + stream + "_questions.json");
     for (const auto& [id, question] : file.items()) {
       ++questions;
