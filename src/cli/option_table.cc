@@ -107,10 +107,11 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string DidYouMean(std::string_view given, const std::vector<std::string>& names) {
-  size_t least = given.size() / 2 + 1;  // more than half of it wrong is another word
+  size_t least = given.size() / 3 + 1;  // more than a third of it wrong is another word
   std::string nearest;
   for (const std::string& name : names) {
-    const size_t distance = EditDistance(given, name);
+    const bool is_part = given.size() > 2 && name.find(given) != std::string::npos;
+    const size_t distance = is_part ? 1 : EditDistance(given, name);
     if (distance >= least) continue;
     least = distance;
     nearest = name;

@@ -142,6 +142,8 @@ TEST(OptionTable, JsonThatDoesNotFitIsNamed) {
   Values values;
   OptionTable table = TableOf(values);
   EXPECT_EQ(table.Set("size", 1).error().message, "There is no option 'size'.");
+  EXPECT_EQ(table.Set("max_cuont", 1).error().message, "There is no option 'max_cuont'. Did you mean 'max_count'?");
+  EXPECT_EQ(table.Set("count", 1).error().message, "There is no option 'count'. Did you mean 'max_count'?");
   EXPECT_EQ(table.Set("max_count", "x").error().message, "Option 'max_count': 'x' is not a whole number.");
   EXPECT_EQ(table.Set("max_count", Json::array({1, 2})).error().message, "Option 'max_count': give one value.");
   EXPECT_EQ(table.Set("loud", 2).error().message, "Option 'loud': give true or false.");
