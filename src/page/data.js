@@ -13,11 +13,13 @@ const kinds = {
   "original's rules": {color: "var(--orange)", symbol: "triangle"},
   "exact reuse only": {color: "var(--green)", symbol: "diamond2"},
   "the labels decide": {color: "var(--gold)", symbol: "star"},
+  "answers replayed": {color: "var(--pink)", symbol: "asterisk"},
   "dry run": {color: "var(--grey)", symbol: "plus"},
   "without the cache": {color: "var(--ink)", symbol: "times"},
 };
 
 function kindOf(options) {
+  if (options.answer_replay === true) return "answers replayed";
   if (options.cache_mode === "off") return "without the cache";
   if (options.cache_mode === "dry-run") return "dry run";
   if (options.oracle === true) return "the labels decide";

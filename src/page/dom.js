@@ -54,7 +54,8 @@ function swatch(color, symbol) {
 }
 
 const symbols = {circle: d3.symbolCircle, square: d3.symbolSquare2, triangle: d3.symbolTriangle2,
-  diamond2: d3.symbolDiamond2, star: d3.symbolStar, plus: d3.symbolPlus, times: d3.symbolTimes};
+  diamond2: d3.symbolDiamond2, star: d3.symbolStar, asterisk: d3.symbolAsterisk,
+  plus: d3.symbolPlus, times: d3.symbolTimes};
 const drawSymbol = (svg, symbol) => svg.append("path").attr("d", d3.symbol(symbols[symbol], 40)());
 
 // columns: [{label, of: row => text, isNumber}]

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/json_text.h"
 #include "eval/experiment_log.h"
 
 namespace afterimage {
@@ -14,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-Experiment MakeExperiment(const Json& row, const std::string& log_file) {
-  Experiment experiment;
+LoggedExperiment MakeExperiment(const Json& row, const std::string& log_file) {
+  LoggedExperiment experiment;
   experiment.log_file = log_file;
   experiment.options = Json::object();
   experiment.results = Json::object();
@@ -27,7 +28,7 @@ Experiment MakeExperiment(const Json& row, const std::string& log_file) {
       if (value.is_string()) experiment.samples_file = value.get<std::string>();
     } else if (key == "error") {
       is_result = true;
-      if (!value.is_null()) experiment.error = value.is_string() ? value.get<std::string>() : value.dump();
+      if (!value.is_null()) experiment.error = value.is_string() ? value.get<std::string>() : JsonText(value);
     } else if (!is_result) {
       experiment.options[key] = value;
     } else if (!value.is_null()) {
@@ -38,24 +39,24 @@ Experiment MakeExperiment(const Json& row, const std::string& log_file) {
 }
 
 // Two logs may hold experiments of the same name: of two machines, say.
-void TellApart(std::vector<Experiment>& experiments) {
+void TellApart(std::vector<LoggedExperiment>& experiments) {
   std::map<std::string, int> count;
-  for (const Experiment& experiment : experiments) ++count[experiment.name];
-  for (Experiment& experiment : experiments) {
+  for (const LoggedExperiment& experiment : experiments) ++count[experiment.name];
+  for (LoggedExperiment& experiment : experiments) {
     if (count[experiment.name] > 1) experiment.name += fmt::format(" ({})", experiment.log_file);
   }
 }
 
 }  // namespace
 
-Result<std::vector<Experiment>> ReadExperiments(const std::vector<std::string>& log_files) {
-  std::vector<Experiment> experiments;
+Result<std::vector<LoggedExperiment>> ReadLoggedExperiments(const std::vector<std::string>& log_files) {
+  std::vector<LoggedExperiment> experiments;
   for (const std::string& log_file : log_files) {
     const Result<std::vector<Json>> rows = ReadExperimentLog(log_file);
     if (!rows.ok()) return rows.error();
     std::map<std::string, size_t> places;
     for (const Json& row : *rows) {
-      Experiment experiment = MakeExperiment(row, log_file);
+      LoggedExperiment experiment = MakeExperiment(row, log_file);
       const auto [place, is_new] = places.try_emplace(experiment.name, experiments.size());
       if (is_new) {
         experiments.push_back(std::move(experiment));

@@ -11,7 +11,7 @@
 
 namespace afterimage {
 
-struct Experiment {
+struct LoggedExperiment {
   std::string name;                  // with its log's, where two logs have one of that name
   nlohmann::ordered_json options;    // what it was run with: the columns before `error`
   nlohmann::ordered_json results;    // what it came to: the columns behind it, without those that are null
@@ -22,7 +22,7 @@ struct Experiment {
 
 // In the order of the logs; of the rows of a name in one log, the last, where the first stood. A log without rows is
 // fine. Errors: ReadExperimentLog's.
-Result<std::vector<Experiment>> ReadExperiments(const std::vector<std::string>& log_files);
+Result<std::vector<LoggedExperiment>> ReadLoggedExperiments(const std::vector<std::string>& log_files);
 
 // Where a file lies that was named relative to the working directory of a run: there, or else beside `neighbour`.
 std::string FindBeside(const std::string& path, const std::string& neighbour);

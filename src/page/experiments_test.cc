@@ -18,17 +18,17 @@ class ExperimentsTest : public testing::Test {
     std::ofstream(folder_ / name) << text;
     return folder_ / name;
   }
-  static std::vector<Experiment> Read(const std::vector<std::string>& logs) {
-    const Result<std::vector<Experiment>> experiments = ReadExperiments(logs);
+  static std::vector<LoggedExperiment> Read(const std::vector<std::string>& logs) {
+    const Result<std::vector<LoggedExperiment>> experiments = ReadLoggedExperiments(logs);
     EXPECT_TRUE(experiments.ok()) << experiments.error().message;
-    return experiments.ok() ? *experiments : std::vector<Experiment>();
+    return experiments.ok() ? *experiments : std::vector<LoggedExperiment>();
   }
 
   TemporaryFolder folder_;
 };
 
 TEST_F(ExperimentsTest, WhatStandsBeforeTheErrorIsAnOptionAndWhatStandsBehindItAResult) {
-  const std::vector<Experiment> read = Read(
+  const std::vector<LoggedExperiment> read = Read(
       {Write("a.csv", "name,preset,baseline,samples_file,notes,error,hit_rate,recall\na,tiny,true,s.jsonl,,,0.5,\n")});
   ASSERT_EQ(read.size(), 1);
   EXPECT_EQ(read[0].name, "a");
@@ -39,7 +39,8 @@ TEST_F(ExperimentsTest, WhatStandsBeforeTheErrorIsAnOptionAndWhatStandsBehindItA
 }
 
 TEST_F(ExperimentsTest, TheLastRowOfANameCountsWhereTheFirstStood) {
-  const std::vector<Experiment> read = Read({Write("a.csv", "name,error,hit_rate\na,it broke,\nb,,0.25\na,,0.5\n")});
+  const std::vector<LoggedExperiment> read =
+      Read({Write("a.csv", "name,error,hit_rate\na,it broke,\nb,,0.25\na,,0.5\n")});
   ASSERT_EQ(read.size(), 2);
   EXPECT_EQ(read[0].name, "a");
   EXPECT_FALSE(read[0].error.has_value());
@@ -50,7 +51,7 @@ TEST_F(ExperimentsTest, TheLastRowOfANameCountsWhereTheFirstStood) {
 TEST_F(ExperimentsTest, ExperimentsOfOneNameInTwoLogsAreToldApart) {
   const std::string first = Write("a.csv", "name,error,hit_rate\nx,,0.25\nalone,,1\n");
   const std::string second = Write("b.jsonl", "{\"name\": \"x\", \"error\": \"it broke\"}\n");
-  const std::vector<Experiment> read = Read({first, second});
+  const std::vector<LoggedExperiment> read = Read({first, second});
   ASSERT_EQ(read.size(), 3);
   EXPECT_EQ(read[0].name, "x (" + first + ")");
   EXPECT_EQ(read[1].name, "alone");

@@ -15,8 +15,8 @@ function facts() {
     ...fact("Requests", requests > 0 ? [requests.toLocaleString("en")] : []),
     ...fact("Models", texts(experiments.map(experiment => experiment.model))),
     ...fact("Data", texts(experiments.map(experiment => experiment.data))),
-    ...fact("Machine", results("machine.cpu")),
-    ...fact("Build", results("build.commit")),
+    ...fact("Machine", results("machine")),
+    ...fact("Build", results("commit")),
     ...fact("Logs", page.logs.map(baseName)));
 }
 
@@ -37,13 +37,14 @@ function fastestWithoutFalseHits() {
     `, ${times(speedUp(best))} as fast to the first token as without the cache (in the mean ` +
     `${milliseconds(number(best, "ttft_ms.mean"))} against ${milliseconds(number(best, "baseline.ttft_ms.mean"))}). ` +
     `None in ${count(answered(best), "request")} still allows up to ${percent(high)} (95 %).` +
-    (wrongDonors(best) > 0 ? ` ${count(wrongDonors(best), "wrong donor")} gave the right answer by luck.` : "")]];
+    (wrongDonors(best) > 0 ? ` ${count(wrongDonors(best), "wrong donor")} gave the same answer by luck.` : "")]];
 }
 
-// What the rules are worth, on the same questions to the same model.
+// What the rules are worth, on the same questions to the same model, with the same layers asked.
 function rulesCompared() {
   const measures = [[wrongDonors, "wrong donor"], [falseHits, "false hit"]];
-  return [...d3.group(finished, experiment => `${experiment.data}, ${experiment.model}`)].flatMap(([where, group]) => {
+  const alike = d3.group(finished, ({data, model, options}) => JSON.stringify([data, model, options.layers]));
+  return [...alike.values()].flatMap(group => {
     const of = kind => group.filter(experiment => experiment.kind === kind);
     for (const [measure, word] of measures) {
       const [original, ours] = ["original's rules", "all rules"].map(kind =>
@@ -51,6 +52,7 @@ function rulesCompared() {
       if (original.length === 0 || ours.length === 0) continue;
       const counts = group => range(group.map(measure));
       const requests = range([...original, ...ours].map(answered));
+      const where = `${group[0].data}, ${group[0].model}`;
       return [[element("b", {}, where), `: in ${requests} requests the original's rules gave ${counts(original)} ` +
         `${word}s (${count(original.length, "experiment")}), all rules ${counts(ours)}.`]];
     }

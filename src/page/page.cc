@@ -92,7 +92,7 @@ struct ReadSamples {
   Json error;
 };
 
-ReadSamples SamplesOf(const Experiment& experiment, size_t number, std::vector<WrongAnswers>& wrong) {
+ReadSamples SamplesOf(const LoggedExperiment& experiment, size_t number, std::vector<WrongAnswers>& wrong) {
   if (experiment.error.has_value()) return {nullptr, "the experiment failed"};
   if (experiment.samples_file.empty()) return {nullptr, "no samples file was written"};
   const std::string samples_file = FindBeside(experiment.samples_file, experiment.log_file);
@@ -105,11 +105,11 @@ ReadSamples SamplesOf(const Experiment& experiment, size_t number, std::vector<W
 }  // namespace
 
 Result<std::string> MakePage(const std::vector<std::string>& log_files, const std::string& title) {
-  const Result<std::vector<Experiment>> experiments = ReadExperiments(log_files);
+  const Result<std::vector<LoggedExperiment>> experiments = ReadLoggedExperiments(log_files);
   if (!experiments.ok()) return experiments.error();
   Json rows = Json::array();
   std::vector<WrongAnswers> wrong;
-  for (const Experiment& experiment : *experiments) {
+  for (const LoggedExperiment& experiment : *experiments) {
     ReadSamples samples = SamplesOf(experiment, rows.size(), wrong);
     rows.push_back({{"name", experiment.name},
                     {"options", experiment.options},

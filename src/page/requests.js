@@ -4,8 +4,8 @@ const classColors = {exact: "var(--blue)", normalized: "var(--sky)", approximate
   encoder: "var(--purple)", cold: "var(--grey)", "without the cache": "var(--ink)"};
 
 const sourceColors = {"text:exact": "var(--blue)", "prefix:image": "var(--green)", "prefix:text": "var(--sky)",
-  "text:semantic": "var(--orange)", fusion: "var(--purple)"};
-const embeddingColors = ["var(--gold)", "var(--brown)", "var(--pink)"];
+  "text:semantic": "var(--orange)", fusion: "var(--purple)", "answer:replay": "var(--pink)"};
+const embeddingColors = ["var(--gold)", "var(--brown)"];
 const nothingReused = "nothing put back";
 
 // Embedding layers have names of the user's: each gets a colour in the order they appear.

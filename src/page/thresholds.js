@@ -13,18 +13,23 @@ const belongsToModel = key => [...d3.group(finished, experiment => experiment.mo
 // CSV has nothing to tell an empty text from none.
 const plain = value => (value === "" || value === undefined ? null : value);
 
-// {semantic: 0.8, prompt: 0.8, vision: 0.95}: the threshold of each layer that has one.
+// {semantic: 0.8, prompt: 0.8, vision: 0.95}: the threshold of each layer that is asked and has one.
 function thresholdsOf(options) {
   const thresholds = {};
-  if (isNumber(options.similarity_threshold)) thresholds.semantic = options.similarity_threshold;
+  const isAsked = options.disable_semantic_cache !== true && asks(options, "semantic");
+  if (isAsked && isNumber(options.similarity_threshold)) thresholds.semantic = options.similarity_threshold;
   for (const layer of embeddingLayers(options)) {
     if (layer.threshold !== null) thresholds[layer.name] = layer.threshold;
   }
   return thresholds;
 }
 
+// Without `layers` all are asked.
+const asks = (options, layer) => plain(options.layers) === null || [options.layers].flat().includes(layer);
+
 function embeddingLayers(options) {
-  const layers = Array.isArray(options.embedding_layers) ? options.embedding_layers : [];
+  const isAsked = Array.isArray(options.embedding_layers) && asks(options, "embedding");
+  const layers = isAsked ? options.embedding_layers : [];
   return layers.map(layer => {
     const [name, dimensions, threshold] = String(layer).split(":");
     const value = Number(threshold);
