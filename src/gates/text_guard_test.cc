@@ -240,6 +240,7 @@ TEST(TextGuardTest, AlternativesThatAreListedSayWhatIsAskedFor) {
   ExpectSame("Which side of the photo is the dog on?", "On what side of the picture is the dog?");
   ExpectRefused("Which side of the photo is the dog on?", "Which part of the photo is the dog in?", "question: ");
   ExpectRefused("Which side of the photo is the dog on?", "Where is the dog?", "question: ");
+  ExpectRefused("Which side of the photo is the dog on?", "Which side of the photo is the dog behind?", "relation: ");
   ExpectRefused("Which cup is red, the left or the right?", "Is the red cup left or right?", "question: ");
   ExpectRefused("Where is the cup, left or right?", "Where is the cup, above or below?", "relation: ");
   ExpectRefused("What is left or right of the dog?", "Is it left or right of the dog?", "question: ");
