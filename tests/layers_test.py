@@ -143,6 +143,9 @@ class Layers(unittest.TestCase):
         self.assertEqual(done.stderr.count("scripts/fetch-model encoder"), 1)
         self.assertIn("embedding:vision=", done.stdout)
         self.assertNotIn("embedding:prompt=", done.stdout)
+        done = subprocess.run([*command, *BOTH, "--reuse", "exact"], capture_output=True, text=True, timeout=300,
+                              cwd=alone, env=env)
+        self.assertEqual((done.returncode, done.stderr.count("fetch-model")), (0, 0), "it is not looked for")
         done = subprocess.run([*command, "--index-encoder", "no-such"], capture_output=True, text=True, timeout=300,
                               cwd=alone, env=env)
         self.assertNotEqual(done.returncode, 0)
