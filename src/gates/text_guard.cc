@@ -117,7 +117,7 @@ bool SaidAfter(Units units, const Unit& thing) {
 // What is said of a thing that is known ("is the cup red") is not that there is such a thing ("is there a red cup"):
 // with two cups the answers may differ.
 bool SameKnown(Units a, const Unit& of_a, Units b, const Unit& of_b) {
-  return of_a.definite == of_b.definite || SaidAfter(a, of_a) == SaidAfter(b, of_b);
+  return of_a.definite == of_b.definite || (!SaidAfter(a, of_a) && !SaidAfter(b, of_b));
 }
 
 std::string OtherThing(Units a, Units b) {
