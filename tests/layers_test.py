@@ -93,6 +93,17 @@ class Layers(unittest.TestCase):
         self.assertEqual(dry["hit_rate"], 0)
         self.assertEqual({sample["statuses"]["kv_cache"] for sample in samples}, {"skip"})
 
+    def test_a_preset_finds_similar_frames_by_itself(self):
+        summary, samples = self.run_json("--dataset-config", "clips", "--max-samples", "16")
+        self.assertIn("embedding:vision", [sample["hit_source"] for sample in samples])
+        self.assertEqual(summary["wrong_donors"]["count"], 0)
+        self.assertGreater(summary["bytes"]["by_kind"]["vectors"], 0)
+
+    def test_a_preset_makes_no_vectors_where_only_exact_reuse_is_allowed(self):
+        summary, samples = self.run_json("--dataset-config", "clips", "--max-samples", "4", "--reuse", "exact")
+        self.assertEqual({sample["statuses"]["embedding:vision"] for sample in samples}, {"skip"})
+        self.assertEqual(summary["bytes"]["by_kind"].get("vectors", 0), 0)
+
     def test_a_hook_out_of_a_shared_object(self):
         summary, samples = self.run_json(
             "--dataset", "synthetic", "--disable-semantic-cache", "--embedding-hook",
@@ -127,6 +138,14 @@ class Layers(unittest.TestCase):
         self.assertIn("scripts/fetch-model encoder", done.stderr)
         self.assertIn("hit (text:exact)", done.stdout)
         self.assertIn("semantic_text=skip", done.stdout)
+        done = subprocess.run([*command, *BOTH], capture_output=True, text=True, timeout=300, cwd=alone, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("scripts/fetch-model encoder"), 1)
+        self.assertIn("embedding:vision=", done.stdout)
+        self.assertNotIn("embedding:prompt=", done.stdout)
+        done = subprocess.run([*command, *BOTH, "--reuse", "exact"], capture_output=True, text=True, timeout=300,
+                              cwd=alone, env=env)
+        self.assertEqual((done.returncode, done.stderr.count("fetch-model")), (0, 0), "it is not looked for")
         done = subprocess.run([*command, "--index-encoder", "no-such"], capture_output=True, text=True, timeout=300,
                               cwd=alone, env=env)
         self.assertNotEqual(done.returncode, 0)
@@ -145,6 +164,10 @@ class Layers(unittest.TestCase):
         given = config("--preset", "internvl3.5-2b", "--embedding-layer", "vision:64", "--embedding-hook", "vision")
         self.assertEqual((given["embedding_layers"], given["embedding_hook"]), (["vision:64"], "vision"))
         self.assertEqual(config()["preset"], "tiny-internvl")
+        for name in ("tiny-internvl", "tiny-qwen3vl"):
+            preset = config("--preset", name)
+            self.assertEqual(preset["embedding_layers"], ["prompt:384:0.8", "vision:512:0.98"])
+            self.assertEqual(preset["embedding_hook"], "prompt_vision")
         self.assertEqual(config("--model", "x.gguf")["preset"], "")
         for name in ("tiny-internvl", "tiny-qwen3vl", "smollm2-135m", "qwen3-vl-2b"):
             self.assertEqual(config("--preset", name)["preset"], name)

@@ -199,17 +199,22 @@ Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved)
     encoder = std::make_shared<RememberingEncoder>(std::move(*loaded));
     return encoder;
   };
-  if (resolved.semantic_layer) {
+  const bool not_fetched = index_encoder.empty() && !file.ok() && file.error().code == Errc::kNotFound;
+  if (resolved.semantic_layer && !not_fetched) {
     const Result<std::shared_ptr<TextEncoder>> loaded = text_encoder();
-    if (loaded.ok()) {
-      resolved.text_encoder = *loaded;
-    } else if (index_encoder.empty() && loaded.error().code == Errc::kNotFound) {
-      fmt::print(stderr,
-                 "afterimage: warning: there is no sentence encoder, so the semantic layer is off; "
-                 "scripts/fetch-model encoder gets it\n");
-    } else {
-      return loaded.error();
-    }
+    if (!loaded.ok()) return loaded.error();
+    resolved.text_encoder = *loaded;
+  }
+  std::string hook_name = embedding_hook;
+  size_t layers_off = 0;
+  if (not_fetched && (hook_name == "prompt" || hook_name == "prompt_vision")) {
+    layers_off = std::erase_if(resolved.embedding_layers, [](const auto& layer) { return layer.name == "prompt"; });
+    hook_name = "vision";
+  }
+  if (not_fetched && (resolved.semantic_layer || layers_off > 0)) {
+    fmt::print(stderr,
+               "afterimage: warning: there is no sentence encoder, so questions in other words are not found; "
+               "scripts/fetch-model encoder gets it\n");
   }
   if (resolved.embedding_layers.empty()) return {};
   HookParts parts;
@@ -217,7 +222,7 @@ Status CacheFlags::AddEncoders(const EngineInfo& engine, CacheOptions& resolved)
   parts.vision = vision_source;
   parts.encoder_identity = engine.identity.compatibility.digest().Hex();
   parts.encoder_dim = engine.encoder_dim;
-  Result<std::unique_ptr<EmbeddingHook>> hook = NewEmbeddingHook(embedding_hook, parts);
+  Result<std::unique_ptr<EmbeddingHook>> hook = NewEmbeddingHook(hook_name, parts);
   if (!hook.ok()) return hook.error();
   resolved.embedding_hook = std::move(*hook);
   return {};

@@ -5,17 +5,22 @@
 namespace afterimage {
 namespace {
 
-// The order is that of the help text.
+// The order is that of the help text. The thresholds of the tiny models were found by `afterimage calibrate`
+// (docs/gates.md); those of the 2 B models are the ones the program this one follows has for them.
 constexpr const char* kPresets = R"({
   "tiny-internvl": {
     "model": "tiny-internvl",
-    "threads": 1
+    "threads": 1,
+    "embedding_layers": ["prompt:384:0.8", "vision:512:0.98"],
+    "embedding_hook": "prompt_vision"
   },
   "tiny-qwen3vl": {
     "model": "tiny-qwen3vl",
     "threads": 1,
     "image_min_tokens": 49,
-    "image_max_tokens": 49
+    "image_max_tokens": 49,
+    "embedding_layers": ["prompt:384:0.8", "vision:512:0.98"],
+    "embedding_hook": "prompt_vision"
   },
   "smollm2-135m": {
     "model": "smollm2-135m"

@@ -9,9 +9,12 @@ namespace {
 constexpr std::string_view kYesNo = "yes/no";
 constexpr std::string_view kChoice = "choice";
 constexpr std::string_view kWhat = "what";
+constexpr std::string_view kWhere = "where";
 constexpr std::string_view kCommand = "command";
 constexpr std::string_view kObject = "object";
 constexpr std::string_view kHave = "have";
+constexpr std::string_view kSame = "same";
+constexpr std::string_view kAnd = "and";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -70,10 +73,12 @@ std::vector<std::string> Words(std::string_view text) {
 class Reader {
  public:
   Reader(std::string_view text, const Lexicon& lexicon) : lexicon_(lexicon) {
-    for (const std::string& word : Words(text)) {
-      for (std::string& respelled : lexicon.Respelled(word)) words_.push_back(std::move(respelled));
-    }
+    words_ = Respelled(text);
     asks_ = text.find('?') != std::string_view::npos;
+    const size_t comma = text.find_last_of(',');
+    if (comma == std::string_view::npos) return;
+    const std::vector<std::string> rest = Words(text.substr(comma));
+    if (std::ranges::find(rest, "or") != rest.end()) alternatives_at_ = Respelled(text.substr(0, comma)).size();
   }
 
   QuestionReading Read() {
@@ -86,6 +91,8 @@ class Reader {
     DecideKind();
     DropLinks();
     DropImplied();
+    ReadShared();
+    JoinCompared();
     DropObject();
     return std::move(reading_);
   }
@@ -101,7 +108,7 @@ class Reader {
         TakeDefinite(at);
         break;
       case WordClass::kQuestion:
-        TakeQuestion(*match.entry, Written(at, match.length));
+        TakeQuestion(match, at);
         break;
       case WordClass::kWord:
         TakeWord(match, at);
@@ -114,6 +121,7 @@ class Reader {
         }
         [[fallthrough]];
       default:
+        if (IsStranded(at)) break;
         Push(word_class, {match.entry->group}, Written(at, match.length));
         // "the two dogs", but "the one left of dogs".
         definite_ = definite_ && (word_class == WordClass::kNumber || word_class == WordClass::kQuantifier);
@@ -132,20 +140,40 @@ class Reader {
   }
 
   // The first that counts makes the kind. "What is the number of" and "can you count" are made by their second.
-  void TakeQuestion(const Lexicon::Entry& entry, const std::string& written) {
+  void TakeQuestion(const Lexicon::Match& match, size_t at) {
     definite_ = false;
+    const Lexicon::Entry& entry = *match.entry;
     const bool auxiliary = entry.group == kYesNo;
     const bool at_start = reading_.units.empty();
     if (reading_.kind.empty()) {
       if (auxiliary && !at_start) return;
       reading_.kind = entry.group;
+      lists_alternatives_ = ListsAlternatives(at + match.length);
     } else if (auxiliary) {
       return;
     } else if (at_start && (reading_.kind == kWhat || reading_.kind == kCommand)) {
       reading_.kind = entry.group;
     } else if (!FollowsWord() || (entry.group != kWhat && entry.group != "who")) {
-      Push(WordClass::kWord, {entry.group}, written);  // "the man who" says no more than "the man"
+      Push(WordClass::kWord, {entry.group}, Written(at, match.length));  // "the man who" says no more than "the man"
     }
+  }
+
+  // "Where is the cup, left or right", "what is it, a cup or a glass": the alternatives say what is asked for. Not so
+  // in "which cup is red, the left or the right", which is not "is the red cup left or right".
+  bool ListsAlternatives(size_t next) const {
+    if (next >= alternatives_at_) return false;
+    if (reading_.kind == kWhere || AsksForPart()) return true;
+    const Lexicon::Match match = lexicon_.Longest(words_, next);
+    return reading_.kind == kWhat && match.entry != nullptr && match.entry->group == kYesNo;
+  }
+
+  // Whether it asks for a side, part or half of the picture.
+  bool AsksForPart() const { return reading_.kind.starts_with("which "); }
+
+  // The "on" of "which side of the picture is the cup on", which is "on which side of the picture is the cup".
+  bool IsStranded(size_t at) const {
+    const size_t end = alternatives_at_ == 0 ? words_.size() : alternatives_at_;
+    return AsksForPart() && at + 1 == end && (words_[at] == "on" || words_[at] == "in");
   }
 
   void TakeWord(const Lexicon::Match& match, size_t at) {
@@ -176,7 +204,33 @@ class Reader {
     const bool chooses = std::ranges::any_of(units, [](const Unit& unit) { return unit.written == "or"; });
     // "Which color is it, red or blue" is "is it red or blue".
     const bool names_choice = reading_.kind == kWhat && !units.empty() && IsImplied(0);
-    if (chooses && (reading_.kind == kYesNo || names_choice)) reading_.kind = kChoice;
+    if (chooses && (reading_.kind == kYesNo || names_choice || lists_alternatives_)) reading_.kind = kChoice;
+  }
+
+  // "Do they share a color" is "are they the same color"; what else is shared need not be the same.
+  void ReadShared() {
+    std::vector<Unit>& units = reading_.units;
+    for (size_t i = 0; i + 1 < units.size(); ++i) {
+      const std::string& next = units[i + 1].groups.front();
+      if (units[i].groups.front() != "share" || next == kHave || !lexicon_.IsProperty(next)) continue;
+      units[i].word_class = WordClass::kComparison;
+      units[i].groups = {std::string(kSame)};
+    }
+  }
+
+  // "Is the cup the same color as the plate" is "are the cup and the plate the same color".
+  void JoinCompared() {
+    std::vector<Unit>& units = reading_.units;
+    const auto is = [](WordClass word_class, std::string_view group) {
+      return [=](const Unit& unit) { return unit.word_class == word_class && unit.groups.front() == group; };
+    };
+    const auto is_word = [](const Unit& unit) { return unit.word_class == WordClass::kWord; };
+    const auto same = std::ranges::find_if(units, is(WordClass::kComparison, kSame));
+    const auto as = std::find_if(same, units.end(), is(WordClass::kComparison, "as"));
+    if (reading_.kind != kYesNo || same == units.begin() || as == units.end() || as + 1 == units.end()) return;
+    if (!std::all_of(units.begin(), same, is_word) || !std::all_of(as + 1, units.end(), is_word)) return;
+    *as = Unit{WordClass::kRelation, {std::string(kAnd)}, std::string(kAnd), false, false, false};
+    std::rotate(same, as, units.end());
   }
 
   // "Does the cup look red" is "is the cup red", but "does the man look at" and "what does it look like" stay.
@@ -241,9 +295,19 @@ class Reader {
     return written;
   }
 
+  std::vector<std::string> Respelled(std::string_view text) const {
+    std::vector<std::string> words;
+    for (const std::string& word : Words(text)) {
+      for (std::string& respelled : lexicon_.Respelled(word)) words.push_back(std::move(respelled));
+    }
+    return words;
+  }
+
   const Lexicon& lexicon_;
   std::vector<std::string> words_;
+  size_t alternatives_at_ = 0;  // the word after the comma of "..., red or blue"; 0: there is none
   bool asks_ = false;
+  bool lists_alternatives_ = false;
   bool definite_ = false;
   QuestionReading reading_;
 };

@@ -86,15 +86,18 @@ bool SameRoles(Units a, Units b) {
   }
 }
 
-// "small or large" as "large or small": what follows the last "and" or "or" in the place of as much before it. Empty
-// where there is not as much.
+// "small or large" as "large or small": what follows the last "and" or "or" in the place of as much before it; of "left
+// or right of the dog" only the two relations. Empty where there is not as much.
 std::vector<Unit> Swapped(Units units) {
   const auto joins = [](const Unit& unit) { return unit.written == "and" || unit.written == "or"; };
-  const auto last = std::find_if(units.rbegin(), units.rend(), joins);
-  const auto n = last - units.rbegin();
-  if (units.rend() - last <= n) return {};
+  const std::ptrdiff_t before = units.rend() - std::find_if(units.rbegin(), units.rend(), joins) - 1;
+  std::ptrdiff_t n = std::ssize(units) - before - 1;
+  if (before < 1 || n < 1) return {};
   std::vector<Unit> swapped(units.begin(), units.end());
-  std::swap_ranges(swapped.end() - n, swapped.end(), swapped.end() - 2 * n - 1);
+  const auto join = swapped.begin() + before;
+  if (join[-1].word_class == WordClass::kRelation && join[1].word_class == WordClass::kRelation) n = 1;
+  if (before < n) return {};
+  std::swap_ranges(join - n, join, join + 1);
   return swapped;
 }
 
@@ -105,12 +108,26 @@ bool SamePlural(const Unit& a, const Unit& b) {
   return !a.plural || a.definite == b.definite;
 }
 
-std::string OtherPlural(Units a, Units b) {
+// Whether a property stands right after the thing: "is the cup red", not "is there a red cup".
+bool SaidAfter(Units units, const Unit& thing) {
+  const size_t next = static_cast<size_t>(&thing - units.data()) + 1;
+  return !thing.free && next < units.size() && units[next].free;
+}
+
+// What is said of a thing that is known ("is the cup red") is not that there is such a thing ("is there a red cup"):
+// with two cups the answers may differ.
+bool SameKnown(Units a, const Unit& of_a, Units b, const Unit& of_b) {
+  return of_a.definite == of_b.definite || (!SaidAfter(a, of_a) && !SaidAfter(b, of_b));
+}
+
+std::string OtherThing(Units a, Units b) {
   for (const Unit& unit : a) {
     const auto partner = std::ranges::find_if(b, [&](const Unit& other) { return Same(unit, other); });
-    if (unit.word_class != WordClass::kWord || partner == b.end() || SamePlural(unit, *partner)) continue;
+    if (unit.word_class != WordClass::kWord || partner == b.end()) continue;
+    const bool same_known = SameKnown(a, unit, b, *partner);
+    if (same_known && SamePlural(unit, *partner)) continue;
     const auto written = [](const Unit& of) { return fmt::format("'{}{}'", of.definite ? "the " : "", of.written); };
-    return fmt::format("plural: {} against {}", written(unit), written(*partner));
+    return fmt::format("{}: {} against {}", same_known ? "plural" : "known", written(unit), written(*partner));
   }
   return "";
 }
@@ -162,7 +179,7 @@ std::string TextGuard::Refuse(std::string_view asked, std::string_view donor) co
   if (!SameRoles(a.units, b.units) && !SameRoles(Swapped(a.units), b.units)) {
     return fmt::format("order: '{}' against '{}'", Joined(a.units), Joined(b.units));
   }
-  return a.kind == "how many" ? "" : OtherPlural(a.units, b.units);
+  return a.kind == "how many" ? "" : OtherThing(a.units, b.units);
 }
 
 }  // namespace afterimage

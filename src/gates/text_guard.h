@@ -10,11 +10,14 @@
 // "the dog left of the cup").
 //
 // Of no account: case, punctuation, contractions, British or American spelling, politeness, framing ("in the picture",
-// "do you see"), articles, auxiliary verbs, a property on either side of its noun ("a red cup", "is the cup red").
+// "do you see"), articles, auxiliary verbs, a property on either side of its noun ("a red cup", "a cup that is red").
 //
 // Plurals: "Is there a dog?" and "Are there dogs?" are taken for the same, since one dog makes both true. Things that
-// are known already must agree in number ("the dog", "the dogs"), and known ones are not just any ("the cups are red",
-// "there are red cups"). Where things are counted, plurals are of no account.
+// are known already must agree in number ("the dog", "the dogs"), and known ones are not just any ("the cups are here",
+// "there are cups here"). Where things are counted, plurals are of no account.
+//
+// Known things: "Is the cup red?" is not "Is there a red cup?", since there may be two cups. But "Is the cup on the box?"
+// and "Is there a cup on the box?" are taken for the same: people ask the one for the other.
 //
 // What it costs: tens of microseconds a pair.
 //

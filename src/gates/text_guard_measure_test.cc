@@ -105,22 +105,24 @@ TEST(TextGuardMeasureTest, FlipsOfTheWorldAreRefusedAndMostParaphrasesThatAnEnco
 }
 
 // Wordings that no model was trained on, against the other wordings of the same question about the same picture.
-TEST(TextGuardMeasureTest, ManyHeldOutWordingsOfTheWorldAreKept) {
-  std::multimap<std::string, std::string> wordings;
-  const auto meaning = [](const Json& question) {
-    return question.at("imageId").get<std::string>() + question.at("semantic").dump();
-  };
-  for (const char* stream : {"balanced", "paraphrases"}) {
-    for (const Json& question : Questions(stream)) wordings.emplace(meaning(question), question.at("question"));
-  }
+TEST(TextGuardMeasureTest, MostHeldOutWordingsOfTheWorldThatAnEncoderFindsAreKept) {
+  const Json held_out = Questions("heldout");
+  const std::map<std::string, Json> others = {{"balanced", Questions("balanced")},
+                                              {"paraphrases", Questions("paraphrases")}};
   Share kept;
-  for (const Json& question : Questions("heldout")) {
-    const auto [begin, end] = wordings.equal_range(meaning(question));
-    for (auto wording = begin; wording != end; ++wording) kept.Count(Keeps(question.at("question"), wording->second));
+  Share kept_alike;
+  for (const std::vector<std::string>& row : Rows("heldout_cosines.tsv")) {
+    const Json& a = held_out.at(row[1]);
+    const Json& b = others.at(row[0]).at(row[2]);
+    ASSERT_EQ(a.at("imageId"), b.at("imageId"));
+    ASSERT_EQ(a.at("semantic"), b.at("semantic"));
+    const bool keeps = Keeps(a.at("question"), b.at("question"));
+    kept.Count(keeps);
+    if (std::stod(row[3]) > 0.85) kept_alike.Count(keeps);
   }
-  std::cout << "held-out wordings kept: " << kept << "\n";
-  ASSERT_GT(kept.all, 100);
-  EXPECT_GE(kept.value(), 0.6);
+  std::cout << "held-out wordings kept: " << kept << "; of those over 0.85: " << kept_alike << "\n";
+  ASSERT_GT(kept_alike.all, 150);
+  EXPECT_GE(kept_alike.value(), 0.8);
 }
 
 // The harm a wrong "same" does: another answer.
@@ -147,12 +149,15 @@ TEST(TextGuardMeasureTest, QuestionsAboutOnePictureWithDifferentAnswersAreRefuse
   ASSERT_GT(wrong.all, 200);
 }
 
-// pairs.tsv was looked at while the lexicon was made; heldout_pairs.tsv was not.
+// pairs.tsv was looked at while the lexicon was made; heldout_pairs.tsv was not, and later_pairs.tsv, whose wordings
+// are freer, never: that is why so many of its paraphrases are lost.
 TEST(TextGuardMeasureTest, QuestionsAboutPhotographsAreToldApart) {
-  for (const char* name : {"pairs.tsv", "heldout_pairs.tsv"}) {
+  const std::map<std::string, double> least_kept = {
+      {"pairs.tsv", 0.8}, {"heldout_pairs.tsv", 0.8}, {"later_pairs.tsv", 0.5}};
+  for (const auto& [name, share] : least_kept) {
     const Judged judged = Judge(name);
-    EXPECT_GE(judged.different_recall.value(), 0.99) << name;
-    EXPECT_GE(judged.same_recall.value(), 0.8) << name;
+    EXPECT_EQ(judged.different_recall.value(), 1) << name;
+    EXPECT_GE(judged.same_recall.value(), share) << name;
   }
 }
 
