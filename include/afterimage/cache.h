@@ -134,7 +134,7 @@ struct CacheStats {
   uint64_t fusion_bytes = 0;
   uint64_t logits_bytes = 0;
   uint64_t overhead_bytes = 0;   // headers, padding and checksums of the chunk files
-  uint64_t catalogue_bytes = 0;  // on disk, with its log
+  uint64_t catalogue_bytes = 0;  // once its log is gone
   uint64_t vector_bytes = 0;     // of them: vectors
   uint64_t blocks = 0;           // of 16 tokens
   uint64_t evicted = 0;

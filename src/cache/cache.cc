@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 
 #include "cache/cache_impl.h"
 
@@ -226,11 +225,8 @@ CacheStats CacheImpl::stats() const {
   stats.write_errors = held.write_errors;
   const Result<uint64_t> vector_bytes = disk_->catalogue().VectorBytes();
   if (vector_bytes.ok()) stats.vector_bytes = *vector_bytes;
-  for (const char* suffix : {"", "-wal"}) {
-    std::error_code none;
-    const auto size = std::filesystem::file_size(disk_->layout().catalogue() + suffix, none);
-    if (!none) stats.catalogue_bytes += size;
-  }
+  const Result<uint64_t> page_bytes = disk_->catalogue().PageBytes();
+  if (page_bytes.ok()) stats.catalogue_bytes = *page_bytes;
   return stats;
 }
 

@@ -71,7 +71,9 @@ void RemoveFolder(const CacheOptions& cache) {
   std::error_code ignored;
   fs::remove(DiskLayout(cache.folder).lock(), ignored);
   fs::remove(cache.folder, ignored);
-  if (!cache.fusion_folder.empty()) fs::remove(cache.fusion_folder, ignored);
+  if (cache.fusion_folder.empty()) return;
+  fs::remove(Under(cache.fusion_folder, "lock"), ignored);
+  fs::remove(cache.fusion_folder, ignored);
 }
 
 Result<FinishedRun> RunExperiment(const PreparedExperiment& experiment, const SweepFlags& sweep,

@@ -534,12 +534,18 @@ Result<std::vector<VectorRow>> Catalogue::LoadVectors() {
   return impl_->Collect<VectorRow>(impl_->reader.vectors, TakeVector);
 }
 
-Result<uint64_t> Catalogue::VectorBytes() {
+Result<uint64_t> Catalogue::Count(const char* query) {
   const std::lock_guard lock(impl_->read_mutex);
   if (impl_->reader.database == nullptr) return Error{Errc::kIo, impl_->path + " could not be made anew"};
-  const Result<int64_t> bytes = impl_->reader.database->Number("SELECT total(length(vector)) FROM vectors");
+  const Result<int64_t> bytes = impl_->reader.database->Number(query);
   if (!bytes.ok()) return bytes.error();
   return static_cast<uint64_t>(*bytes);
+}
+
+Result<uint64_t> Catalogue::VectorBytes() { return Count("SELECT total(length(vector)) FROM vectors"); }
+
+Result<uint64_t> Catalogue::PageBytes() {
+  return Count("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()");
 }
 
 Result<std::vector<VectorRow>> Catalogue::LoadVectors(const Digest& space) {

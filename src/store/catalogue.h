@@ -152,6 +152,8 @@ class Catalogue {
   Result<std::vector<VectorRow>> LoadVectors();
   // Of all vectors, without reading them.
   Result<uint64_t> VectorBytes();
+  // Of the whole catalogue, once its log is gone.
+  Result<uint64_t> PageBytes();
 
   Result<std::optional<Rate>> FindRate(const std::string& key);
   Result<std::vector<Rate>> LoadRates();
@@ -168,6 +170,7 @@ class Catalogue {
  private:
   struct Impl;
   explicit Catalogue(std::unique_ptr<Impl> impl);
+  Result<uint64_t> Count(const char* query);
   const std::unique_ptr<Impl> impl_;
 };
 
