@@ -247,8 +247,11 @@ class PageTest(unittest.TestCase):
     def test_the_page_could_not_reach_outside_if_it_tried(self):
         """The control of `requests() == [the page]`: what a page may ask for is refused, and we would see it."""
         self.open(self.whole)
-        refused = self.get("new Promise(done => { addEventListener('securitypolicyviolation', event => "
-                           "done(event.blockedURI)); new Image().src = 'http://127.0.0.1:9/x.png'; })")
+        refused = self.get("new Promise(done => {"
+                           "addEventListener('securitypolicyviolation', event => done(event.blockedURI));"
+                           "const picture = new Image();"
+                           "picture.onerror = () => setTimeout(() => done('it was asked for'), 1000);"
+                           "picture.src = 'http://127.0.0.1:9/x.png'; })")
         self.assertEqual(refused, "http://127.0.0.1:9/x.png")
         self.assertIn("Content Security Policy", json.dumps(self.browser.complaints()))
 
