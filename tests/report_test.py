@@ -266,6 +266,7 @@ class PageTest(unittest.TestCase):
             "one row": ([row("a")], ["No two experiments differ", "no samples file was written"]),
             "thresholds of layers that are not asked": (
                 [row("a", layers=["exact"]), row("b", layers=["exact"], similarity_threshold=0.5),
+                 row("off", cache_mode="off"), row("also off", cache_mode="off", similarity_threshold=0.5),
                  row("c", layers="prefix", embedding_layers=["prompt:384:0.5"]),
                  row("d", layers="prefix", embedding_layers=["prompt:384:0.6"])], ["No two experiments differ"]),
             "a name only": ([bare], ["No experiment has both a time and an accuracy"]),

@@ -37,7 +37,7 @@ function passedLines(one) {
   const more = sum(byGates.slice(mostLines).map(([, seen]) => seen.length));
   const lines = byGates.slice(0, mostLines).map(([gates, seen]) => element("p", {}, gates,
     element("small", {}, ` in ${listed(seen.map(({experiment}) => experiments[experiment].name))}`)));
-  return more === 0 ? lines : [...lines, element("p", {}, `and as much in ${count(more, "other experiment")}`)];
+  return more === 0 ? lines : [...lines, element("p", {}, `and likewise in ${count(more, "other experiment")}`)];
 }
 
 function caseCard(one) {
