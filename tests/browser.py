@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -50,7 +51,7 @@ class Browser:
 
     def receive(self, deadline):
         while b"\0" not in self.pending:
-            if time.monotonic() > deadline:
+            if not select.select([self.into], [], [], max(0, deadline - time.monotonic()))[0]:
                 raise AssertionError("The browser did not answer.")
             data = os.read(self.into, 1 << 20)
             if not data:

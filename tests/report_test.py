@@ -77,6 +77,7 @@ def write_whole():
                 hit_rate=1 - threshold, samples_file="samples.jsonl")
             for model in ("tiny", "large") for threshold in (0.5, 0.7, 0.9)]
     rows.append(row(AWKWARD, samples_file="samples.jsonl", notes=AWKWARD, **{"false_hits.count": 0}))
+    rows.append(row("exact only", layers=["exact"], similarity_threshold=0.5, **{"wrong_donors.count": 7}))
     rows.append(row("broken", error="it broke: <b>badly</b>"))
     rows.append(row("large at 0.9", preset="large", model="large", similarity_threshold=0.9, compat="original",
                     hit_rate=0.125, samples_file="samples.jsonl"))
@@ -128,7 +129,7 @@ class PageTest(unittest.TestCase):
             with self.subTest(how):
                 self.open(self.whole, **how)
                 self.assertEqual(self.figures(), {"thresholds": 6, "pareto": 2, "times": 1, "stages": 1, "stream": 2})
-                self.assertEqual(len(self.names()), 13)
+                self.assertEqual(len(self.names()), 14)
                 self.assertEqual(self.texts(".missing"), [])
                 self.assertLessEqual(self.get("document.documentElement.scrollWidth"), how.get("width", 1200))
 
@@ -152,7 +153,7 @@ class PageTest(unittest.TestCase):
     def test_the_head_says_what_was_run_and_what_came_of_it(self):
         self.open(self.whole)
         head = self.text("#head")
-        for words in ("13 (1 failed)", "tiny, large", "a CPU", "abc1234", "broken: it broke: <b>badly</b>",
+        for words in ("14 (1 failed)", "tiny, large", "a CPU", "abc1234", "broken: it broke: <b>badly</b>",
                       "Fastest without a false hit: " + AWKWARD, "5.0× as fast", "up to 70 %"):
             self.assertIn(words, head)
         self.assertIn("world balanced, tiny: in 4 requests the original's rules gave 2 wrong donors (3 experiments), "
@@ -192,7 +193,7 @@ class PageTest(unittest.TestCase):
             self.get("(() => { const box = document.querySelector('#table input[type=search]');"
                      f"box.value = {json.dumps(words)}; box.dispatchEvent(new Event('input')); }})()")
             self.assertEqual(self.names(), names)
-            self.assertEqual(self.text("#table output"), f"{len(names)} of 13")
+            self.assertEqual(self.text("#table output"), f"{len(names)} of 14")
         columns = len(self.texts("#table th"))
         self.get("document.querySelector('#table input[type=checkbox]').click()")
         self.assertGreater(len(self.texts("#table th")), columns)
@@ -247,8 +248,11 @@ class PageTest(unittest.TestCase):
     def test_the_page_could_not_reach_outside_if_it_tried(self):
         """The control of `requests() == [the page]`: what a page may ask for is refused, and we would see it."""
         self.open(self.whole)
-        refused = self.get("new Promise(done => { addEventListener('securitypolicyviolation', event => "
-                           "done(event.blockedURI)); new Image().src = 'http://127.0.0.1:9/x.png'; })")
+        refused = self.get("new Promise(done => {"
+                           "addEventListener('securitypolicyviolation', event => done(event.blockedURI));"
+                           "const picture = new Image();"
+                           "picture.onerror = () => setTimeout(() => done('it was asked for'), 1000);"
+                           "picture.src = 'http://127.0.0.1:9/x.png'; })")
         self.assertEqual(refused, "http://127.0.0.1:9/x.png")
         self.assertIn("Content Security Policy", json.dumps(self.browser.complaints()))
 
@@ -262,6 +266,7 @@ class PageTest(unittest.TestCase):
             "one row": ([row("a")], ["No two experiments differ", "no samples file was written"]),
             "thresholds of layers that are not asked": (
                 [row("a", layers=["exact"]), row("b", layers=["exact"], similarity_threshold=0.5),
+                 row("off", cache_mode="off"), row("also off", cache_mode="off", similarity_threshold=0.5),
                  row("c", layers="prefix", embedding_layers=["prompt:384:0.5"]),
                  row("d", layers="prefix", embedding_layers=["prompt:384:0.6"])], ["No two experiments differ"]),
             "a name only": ([bare], ["No experiment has both a time and an accuracy"]),

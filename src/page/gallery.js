@@ -19,21 +19,25 @@ function verdicts(one) {
   return [one.false_hit ? "false hit" : null, one.wrong_donor ? "wrong donor" : null].filter(word => word !== null);
 }
 
-// What let it pass in one experiment. Under the original's rules a threshold is all there is.
+// What let it pass in one experiment. Under the original's rules a threshold is all there is; a replay has none.
 function gatesText(one, {experiment, passed}) {
   if (one.donor_question === null) return "no donor: the request's own stored state";
   const gates = Array.isArray(passed) ? passed.map(String) : [];
-  if (experiments[experiment].kind === "original's rules") {
+  if (["original's rules", "answers replayed"].includes(experiments[experiment].kind)) {
     return [...gates, gates.length > 0 ? "no other gate was asked" : "no gate was asked"].join("; ");
   }
   return gates.length > 0 ? gates.join("; ") : "nothing it had to pass";
 }
 
-// Experiments in which it passed for the same reasons share a line.
+// Experiments in which it passed for the same reasons share a line; a sweep has as many lines as thresholds, of which
+// two are enough.
+const mostLines = 2;
 function passedLines(one) {
   const byGates = [...d3.group(one.seen, seen => gatesText(one, seen))];
-  return byGates.map(([gates, seen]) => element("p", {}, gates,
+  const more = sum(byGates.slice(mostLines).map(([, seen]) => seen.length));
+  const lines = byGates.slice(0, mostLines).map(([gates, seen]) => element("p", {}, gates,
     element("small", {}, ` in ${listed(seen.map(({experiment}) => experiments[experiment].name))}`)));
+  return more === 0 ? lines : [...lines, element("p", {}, `and likewise in ${count(more, "other experiment")}`)];
 }
 
 function caseCard(one) {

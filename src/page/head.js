@@ -40,10 +40,11 @@ function fastestWithoutFalseHits() {
     (wrongDonors(best) > 0 ? ` ${count(wrongDonors(best), "wrong donor")} gave the same answer by luck.` : "")]];
 }
 
-// What the rules are worth, on the same questions to the same model, with the same layers asked.
+// What the rules are worth, on the same questions to the same model, where the same layers look for donors.
 function rulesCompared() {
   const measures = [[wrongDonors, "wrong donor"], [falseHits, "false hit"]];
-  const alike = d3.group(finished, ({data, model, options}) => JSON.stringify([data, model, options.layers]));
+  const finders = options => ["exact", "embedding", "semantic"].filter(layer => asks(options, layer));
+  const alike = d3.group(finished, ({data, model, options}) => JSON.stringify([data, model, finders(options)]));
   return [...alike.values()].flatMap(group => {
     const of = kind => group.filter(experiment => experiment.kind === kind);
     for (const [measure, word] of measures) {

@@ -24,8 +24,9 @@ function thresholdsOf(options) {
   return thresholds;
 }
 
-// Without `layers` all are asked.
-const asks = (options, layer) => plain(options.layers) === null || [options.layers].flat().includes(layer);
+// Without `layers` all are asked, and without a cache none.
+const asks = (options, layer) => options.cache_mode !== "off" &&
+  (plain(options.layers) === null || [options.layers].flat().includes(layer));
 
 function embeddingLayers(options) {
   const isAsked = Array.isArray(options.embedding_layers) && asks(options, "embedding");
