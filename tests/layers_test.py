@@ -74,7 +74,7 @@ class Layers(unittest.TestCase):
         self.assertGreater(first["classes"]["encoder"], 0)
         again, _ = self.run_json(*flags)
         self.assertEqual(again["classes"]["encoder"], 24)
-        self.assertEqual(again["images"], {"encoded": 0, "encode_skipped": 24})
+        self.assertEqual(again["images"], {"asked": 24, "encoded": 0, "encode_skipped": 24})
         self.assertEqual(again["agreement"], 1.0)
 
     @needs_encoder
