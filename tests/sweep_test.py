@@ -53,7 +53,7 @@ class Sweep(unittest.TestCase):
         specs = self.path("specs.json")
         with open(specs, "w", encoding="utf-8") as file:
             json.dump({
-                "defaults": {"dataset_config": "balanced", "split": "val", "max_samples": 4, "chunk_source": "semantic",
+                "defaults": {"dataset_config": "val_balanced_instructions", "split": "val", "max_samples": 4, "chunk_source": "semantic",
                              "cache_dir": self.path("caches")},
                 "experiments": [
                     {"name": "opt125m-semantic", "model": "tiny-internvl", "similarity_threshold": 0.8},

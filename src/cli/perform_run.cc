@@ -4,11 +4,11 @@
 
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "cli/machine.h"
 #include "cli/model_files.h"
 #include "cli/progress.h"
+#include "core/posix_file.h"
 #include "data/image_finder.h"
 #include "data/pairs.h"
 #include "eval/experiment_log.h"
@@ -24,10 +24,6 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
-
-Error WriteError(const std::string& path) {
-  return {Errc::kIo, fmt::format("Cannot write '{}': {}.", path, std::system_category().message(errno))};
-}
 
 // Prints and writes samples as they are done.
 class Log : public RunObserver {
@@ -113,7 +109,7 @@ Result<FinishedRun> PerformRun(const RunFlags& flags, EngineKeeper& engines, std
     };
   }
   const File samples_file(flags.samples_file.empty() ? nullptr : std::fopen(flags.samples_file.c_str(), "wbe"));
-  if (!flags.samples_file.empty() && samples_file == nullptr) return WriteError(flags.samples_file);
+  if (!flags.samples_file.empty() && samples_file == nullptr) return WriteError(flags.samples_file, errno);
 
   const Result<LlamaOptions> options = flags.engine.Resolve();
   if (!options.ok()) return options.error();
@@ -134,7 +130,7 @@ Result<FinishedRun> PerformRun(const RunFlags& flags, EngineKeeper& engines, std
   Log log(out, samples_file.get(), (*dataset)->size_hint());
   Result<RunSummary> summary = Run(**dataset, engine.info(), **cache, baseline.get(), *labels, flags.run, log);
   if (!summary.ok()) return summary.error();
-  if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return WriteError(flags.samples_file);
+  if (samples_file != nullptr && std::ferror(samples_file.get()) != 0) return WriteError(flags.samples_file, errno);
   return FinishedRun{std::move(*summary),
                      {flags.engine.preset, options->model_path, flags.dataset.name, engine.info(), cache_options->mode,
                       (*cache)->stats(), MachineName(), ProgramCommit()}};

@@ -14,4 +14,8 @@ Error ReadError(std::string_view path, int error_number) {
   return Error{Errc::kIo, fmt::format("Cannot read '{}': {}.", path, std::system_category().message(error_number))};
 }
 
+Error WriteError(std::string_view path, int error_number) {
+  return Error{Errc::kIo, fmt::format("Cannot write '{}': {}.", path, std::system_category().message(error_number))};
+}
+
 }  // namespace afterimage

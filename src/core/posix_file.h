@@ -1,4 +1,4 @@
-// What reading a file through POSIX takes everywhere: a descriptor that closes itself, and errno as an Error.
+// What reading and writing a file through POSIX takes everywhere: a descriptor that closes itself, and errno as an Error.
 #ifndef AFTERIMAGE_CORE_POSIX_FILE_H_
 #define AFTERIMAGE_CORE_POSIX_FILE_H_
 
@@ -22,6 +22,8 @@ struct Fd {
 
 // kNotFound where there is no such file, else kIo; the message names the path.
 Error ReadError(std::string_view path, int error_number);
+// kIo; the message names the path.
+Error WriteError(std::string_view path, int error_number);
 
 }  // namespace afterimage
 

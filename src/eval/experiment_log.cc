@@ -22,10 +22,6 @@ using Json = nlohmann::ordered_json;
 
 bool IsJsonLines(const std::string& path) { return path.ends_with(".jsonl"); }
 
-Error WriteError(const std::string& path) {
-  return {Errc::kIo, fmt::format("Cannot write '{}': {}.", path, std::system_category().message(errno))};
-}
-
 Result<std::string> ReadWhole(const std::string& path) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.number < 0) return ReadError(path, errno);
@@ -44,34 +40,34 @@ Status WriteAndSync(const Fd& fd, std::string_view text, const std::string& path
   while (!text.empty()) {
     const ssize_t n = write(fd.number, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return WriteError(path);
+    if (n < 0) return WriteError(path, errno);
     text.remove_prefix(static_cast<size_t>(n));
   }
-  return fsync(fd.number) == 0 ? Status() : Status(WriteError(path));
+  return fsync(fd.number) == 0 ? Status() : Status(WriteError(path, errno));
 }
 
 // What a rename or a new file needs to outlive a power cut.
 Status SyncFolderOf(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   const Fd fd(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return fd.number >= 0 && fsync(fd.number) == 0 ? Status() : Status(WriteError(path));
+  return fd.number >= 0 && fsync(fd.number) == 0 ? Status() : Status(WriteError(path, errno));
 }
 
 Status Append(const std::string& path, std::string_view text) {
   const Fd fd(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
   struct stat before = {};
-  if (fd.number < 0 || fstat(fd.number, &before) != 0) return WriteError(path);
+  if (fd.number < 0 || fstat(fd.number, &before) != 0) return WriteError(path, errno);
   Status status = WriteAndSync(fd, text, path);
-  if (!status.ok() && ftruncate(fd.number, before.st_size) != 0) return WriteError(path);  // a full disk
+  if (!status.ok() && ftruncate(fd.number, before.st_size) != 0) return WriteError(path, errno);  // a full disk
   return status;
 }
 
 Status Replace(const std::string& path, std::string_view text) {
   const std::string temporary = path + ".tmp";
   const Fd fd(open(temporary.c_str(), O_WRONLY | O_TRUNC | O_CREAT | O_CLOEXEC, 0644));
-  if (fd.number < 0) return WriteError(temporary);
+  if (fd.number < 0) return WriteError(temporary, errno);
   if (Status status = WriteAndSync(fd, text, temporary); !status.ok()) return status;
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return WriteError(path);
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return WriteError(path, errno);
   return SyncFolderOf(path);
 }
 
@@ -198,7 +194,7 @@ Result<ExperimentLog> ExperimentLog::Open(const std::string& path) {
   if (Status status = SyncFolderOf(path); !status.ok()) return status.error();
   Result<LogText> text = ReadLog(path);
   if (!text.ok()) return text.error();
-  if (truncate(path.c_str(), static_cast<off_t>(text->complete_bytes)) != 0) return WriteError(path);
+  if (truncate(path.c_str(), static_cast<off_t>(text->complete_bytes)) != 0) return WriteError(path, errno);
   ExperimentLog log(path);
   log.columns_ = std::move(text->columns);
   for (const Json& row : text->rows) log.Note(row);

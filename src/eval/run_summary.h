@@ -69,8 +69,8 @@ class RunSummary {
   uint64_t tokens_reused = 0;
   uint64_t tokens_computed = 0;
   uint64_t tokens_generated = 0;
-  uint64_t images_asked = 0;  // about: what the encoder would run for without a cache
-  uint64_t images_encoded = 0;
+  uint64_t images_asked = 0;    // about
+  uint64_t images_encoded = 0;  // runs of the encoder; a large picture takes several
   uint64_t images_put_back = 0;
   uint64_t bytes_stored = 0;
   uint64_t bytes_loaded = 0;

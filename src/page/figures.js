@@ -119,7 +119,7 @@ function stagesPlot(shown, width) {
   const longest = Math.max(...shown.map(experiment => experiment.name.length));
   const marginLeft = Math.min(Math.max(80, 7.2 * longest + 12), width * 0.4);
   return Plot.plot({
-    width, height: 50 + 22 * shown.length, marginLeft, marginRight: 50, marginBottom: 38, marginTop: 8,
+    width, height: 50 + 22 * shown.length, marginLeft, marginRight: 60, marginBottom: 38, marginTop: 8,
     x: {...named("mean ms a request"), grid: true, ticks: width < 500 ? 3 : 8},
     y: {domain: shown.map(experiment => experiment.name), label: null, tickSize: 0,
       tickFormat: name => shortened(name, Math.floor((marginLeft - 12) / 7))},
