@@ -38,8 +38,9 @@ demo: build
 ablation:
 	@./run_ablation.sh
 
-test: build
+test:
 	@scripts/setup test
+	@$(MAKE) --no-print-directory build
 	@ctest --test-dir build -j $(JOBS) --output-on-failure
 
 unit: build

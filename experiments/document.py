@@ -46,7 +46,7 @@ def figures(page, folder):
     from browser import Browser
     browser = Browser()
     try:
-        browser.open(os.path.abspath(page), width=1000)
+        browser.open(os.path.abspath(page), width=1200)
         for name in FIGURES:
             box = browser.evaluate(f"(() => {{ const b = document.getElementById('{name}').getBoundingClientRect(); return "
                                    "[b.x + scrollX, b.y + scrollY, b.width, b.height]; })()")

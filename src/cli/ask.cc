@@ -1,6 +1,7 @@
 // `afterimage ask`: one question about some pictures, the answer, what it cost, and what the cache did for it.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,6 @@
 // `afterimage bench`: the measured claims of the README, on this machine.
+#include <CLI/CLI.hpp>
+
 #include "cli/bench_cache.h"
 #include "cli/bench_layers.h"
 #include "cli/bench_reuse.h"

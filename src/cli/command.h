@@ -2,9 +2,11 @@
 #ifndef AFTERIMAGE_CLI_COMMAND_H_
 #define AFTERIMAGE_CLI_COMMAND_H_
 
-#include <CLI/CLI.hpp>
-
 #include "afterimage/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace afterimage {
 

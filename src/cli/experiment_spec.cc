@@ -84,7 +84,8 @@ Status AddExperiments(const Json& entry, const Json& defaults, std::vector<Exper
     own.update(combination);
     Experiment experiment;
     experiment.name = name;
-    for (const auto& [key, value] : combination.items()) experiment.name += fmt::format("-{}={}", key, ShortText(value));
+    for (const auto& [key, value] : combination.items())
+      experiment.name += fmt::format("-{}={}", key, ShortText(value));
     own["name"] = experiment.name;
     Result<Json> options = Merged(defaults, own);
     if (!options.ok()) return Wrong(fmt::format("Experiment '{}': {}", experiment.name, options.error().message));

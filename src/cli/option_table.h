@@ -5,7 +5,6 @@
 #ifndef AFTERIMAGE_CLI_OPTION_TABLE_H_
 #define AFTERIMAGE_CLI_OPTION_TABLE_H_
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,10 @@
 #include <vector>
 
 #include "afterimage/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace afterimage {
 

@@ -152,8 +152,8 @@ Json RunRow(const Json& options, const Error& error) { return RowHead(options, e
 Status CheckAnswered(const RunSummary& summary) {
   if (summary.samples > 0) return {};
   if (summary.errors == 0) return Error{Errc::kNotFound, "The data set holds no samples."};
-  return Error{Errc::kInternal, fmt::format("None of {} samples could be answered; the first: {}", summary.errors,
-                                            summary.first_error)};
+  return Error{Errc::kInternal,
+               fmt::format("None of {} samples could be answered; the first: {}", summary.errors, summary.first_error)};
 }
 
 }  // namespace afterimage

@@ -1,6 +1,7 @@
 // `afterimage report`: logs of experiments as one page to look at.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <span>
 #include <string>

@@ -1,6 +1,7 @@
 // `afterimage run`: a data set through the engine and the cache; one log line a sample, then what it came to.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,6 @@
 // `afterimage store`: looks after a cache folder.
+#include <CLI/CLI.hpp>
+
 #include "cli/command.h"
 #include "cli/store_commands.h"
 

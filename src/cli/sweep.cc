@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -194,9 +195,11 @@ void AddAblate(CLI::App& app, int& exit_code) {
   flags->log_file = "experiment_logs/ablation_results.csv";
   flags->samples_dir = "experiment_logs/ablation_samples";
   flags->purge = true;
-  CLI::App* command = app.add_subcommand("ablate", "Run the ablation: every layer and threshold by itself, on two models");
+  CLI::App* command =
+      app.add_subcommand("ablate", "Run the ablation: every layer and threshold by itself, on two models");
   command->add_option("--samples", flags->samples, "Samples an experiment; default: what the specification says");
-  command->add_option("--specs", flags->specs, "Another specification than the shipped experiments/ablation_specs.json");
+  command->add_option("--specs", flags->specs,
+                      "Another specification than the shipped experiments/ablation_specs.json");
   command->add_option("--log-file", flags->log_file, "Rows are appended to it")->capture_default_str();
   command->add_option("--samples-dir", flags->samples_dir, "Folder for one file of samples an experiment")
       ->capture_default_str();

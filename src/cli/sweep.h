@@ -12,8 +12,8 @@ struct SweepFlags {
   std::string specs;     // file
   std::string log_file;  // .csv or .jsonl
   std::string samples_dir;
-  bool resume = false;                   // passes over experiments that are finished in the log
-  bool purge = false;                    // empties the cache an experiment names before it, and all caches after them
+  bool resume = false;                  // passes over experiments that are finished in the log
+  bool purge = false;                   // empties the cache an experiment names before it, and all caches after them
   std::optional<int64_t> samples = {};  // for all experiments, in place of theirs
 };
 
