@@ -46,6 +46,7 @@ def figures(page, folder):
     from browser import Browser
     browser = Browser()
     try:
+        browser.call("Emulation.setScrollbarsHidden", hidden=True)  # the whole page in one picture needs none
         browser.open(os.path.abspath(page), width=1200)
         for name in FIGURES:
             box = browser.evaluate(f"(() => {{ const b = document.getElementById('{name}').getBoundingClientRect(); return "
