@@ -1,4 +1,5 @@
-// What reading and writing a file through POSIX takes everywhere: a descriptor that closes itself, and errno as an Error.
+// What reading and writing a file through POSIX takes everywhere: a descriptor that closes itself, and errno as an
+// Error.
 #ifndef AFTERIMAGE_CORE_POSIX_FILE_H_
 #define AFTERIMAGE_CORE_POSIX_FILE_H_
 

@@ -16,8 +16,8 @@
 // are known already must agree in number ("the dog", "the dogs"), and known ones are not just any ("the cups are here",
 // "there are cups here"). Where things are counted, plurals are of no account.
 //
-// Known things: "Is the cup red?" is not "Is there a red cup?", since there may be two cups. But "Is the cup on the box?"
-// and "Is there a cup on the box?" are taken for the same: people ask the one for the other.
+// Known things: "Is the cup red?" is not "Is there a red cup?", since there may be two cups. But "Is the cup on the
+// box?" and "Is there a cup on the box?" are taken for the same: people ask the one for the other.
 //
 // What it costs: tens of microseconds a pair.
 //
