@@ -72,10 +72,9 @@ std::string FileName(const std::string& name) {
 }
 
 Status AddExperiments(const Json& entry, const Json& defaults, std::vector<Experiment>& experiments) {
-  if (!entry.is_object() || !entry.contains("name") || !entry["name"].is_string() || entry["name"] == "") {
-    return Wrong(fmt::format("Experiment {} has no name.", experiments.size() + 1));
-  }
-  const std::string name = entry["name"].get<std::string>();
+  const bool named = entry.is_object() && entry.contains("name") && entry["name"].is_string();
+  const std::string name = named ? entry["name"].get<std::string>() : "";
+  if (name.empty()) return Wrong(fmt::format("Experiment {} has no name.", experiments.size() + 1));
   const Result<std::vector<Json>> combinations = Combinations(entry.value("grid", Json::object()), name);
   if (!combinations.ok()) return combinations.error();
   for (const Json& combination : *combinations) {

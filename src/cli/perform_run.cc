@@ -78,7 +78,8 @@ Json RowHead(const Json& options, const Json& error) {
   for (const auto& [key, value] : options.items()) {
     if (key != "name" && key != "samples_file") row[key] = value;
   }
-  row["samples_file"] = options["samples_file"] == "" ? Json() : options["samples_file"];
+  const std::string samples_file = options["samples_file"].get<std::string>();
+  row["samples_file"] = samples_file.empty() ? Json() : Json(samples_file);
   row["error"] = error;
   return row;
 }

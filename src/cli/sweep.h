@@ -12,9 +12,9 @@ struct SweepFlags {
   std::string specs;     // file
   std::string log_file;  // .csv or .jsonl
   std::string samples_dir;
-  bool resume = false;                  // passes over experiments that are finished in the log
-  bool purge = false;                   // empties the cache an experiment names before it, and all caches after them
-  std::optional<int64_t> samples = {};  // for all experiments, in place of theirs
+  bool resume = false;             // passes over experiments that are finished in the log
+  bool purge = false;              // empties the cache an experiment names before it, and all caches after them
+  std::optional<int64_t> samples;  // for all experiments, in place of theirs
 };
 
 // Every experiment has a cache of its own, empty when it begins: <cache dir>/<name>. One that names a cache_dir itself

@@ -17,7 +17,7 @@ Digest DigestOf(uint8_t byte) {
 }
 
 VectorRow Vector(uint8_t space, uint8_t key) {
-  return {{DigestOf(space), DigestOf(key)}, "prompt", {0.5f, key * 1.0f}};
+  return {{DigestOf(space), DigestOf(key)}, "prompt", {0.5f, static_cast<float>(key)}};
 }
 
 RequestRow Request(const Digest& leaf, std::vector<VectorRef> vectors, uint8_t picture) {
